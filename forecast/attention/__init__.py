@@ -1,0 +1,1 @@
+"""Attention: one written definition of who sees whom, and the kernels that compute it."""

@@ -1,0 +1,64 @@
+"""The one place that chooses which kernel runs, says so once, and never falls back in silence."""
+
+import logging
+from functools import cache
+from typing import Literal, get_args
+
+from torch import Tensor
+
+from forecast.attention.kernels.base import Kernel
+from forecast.attention.kernels.reference import ReferenceKernel
+from forecast.attention.kernels.sdpa import SdpaKernel
+from forecast.attention.kernels.xformers import XformersKernel
+from forecast.attention.pattern import AttentionCall
+from forecast.errors import BackendUnavailable
+
+log = logging.getLogger("longcast.attention")
+
+Backend = Literal["auto", "reference", "sdpa", "xformers"]
+
+KERNELS: dict[str, Kernel] = {kernel.name: kernel for kernel in (ReferenceKernel(), SdpaKernel(), XformersKernel())}
+
+PREFERENCE = {"cuda": ("xformers", "sdpa"), "cpu": ("sdpa",)}
+"""What `auto` tries a device, best first; other devices are served like the CPU."""
+
+
+def attend(call: AttentionCall, *, backend: Backend = "auto") -> Tensor:
+    """Compute the call with the backend asked for, or with the best one that can where `auto` is.
+
+    Raises:
+        BackendUnavailable: the backend asked for cannot compute this call; says why and what would work.
+    """
+    return choose(call, backend=backend).run(call)
+
+
+def choose(call: AttentionCall, *, backend: Backend = "auto") -> Kernel:
+    """Give the kernel that computes the call, as `attend` would."""
+    device = call.query.device.type
+    if backend != "auto":
+        return _asked_for(call, backend)
+    refusals = []
+    for name in PREFERENCE.get(device, PREFERENCE["cpu"]):
+        reason = KERNELS[name].refusal(call)
+        if reason is None:
+            _announce(name, device, "; ".join(refusals))
+            return KERNELS[name]
+        refusals.append(f"{name}: {reason}")
+    raise BackendUnavailable(f"no attention backend serves this call on {device}: {'; '.join(refusals)}")
+
+
+def _asked_for(call: AttentionCall, backend: str) -> Kernel:
+    if backend not in KERNELS:
+        raise BackendUnavailable(f"attention backend {backend!r} is unknown; choose one of {get_args(Backend)}")
+    kernel = KERNELS[backend]
+    reason = kernel.refusal(call)
+    if reason is not None:
+        raise BackendUnavailable(f"attention backend {backend!r} was asked for and cannot serve: {reason}")
+    _announce(backend, call.query.device.type, "")
+    return kernel
+
+
+@cache
+def _announce(name: str, device: str, passed_over: str) -> None:
+    """Say which kernel runs; the cache makes it once a device and reason."""
+    log.info("attention runs on %s (%s)%s", name, device, f"; passed over {passed_over}" if passed_over else "")

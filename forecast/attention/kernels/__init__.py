@@ -1,0 +1,1 @@
+"""The kernels that compute attention: one file each, chosen in `forecast.attention.choice`."""

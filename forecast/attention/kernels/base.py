@@ -1,0 +1,22 @@
+"""What a kernel is: it says why it cannot serve a call, or computes it exactly."""
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+from torch import Tensor
+
+from forecast.attention.pattern import AttentionCall
+
+
+class Kernel(ABC):
+    """Computes softmax(query key' / sqrt(key_dim)) value under the call's pattern; stateless."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def refusal(self, call: AttentionCall) -> str | None:
+        """Say why this kernel cannot compute the call, with what would help; None when it can."""
+
+    @abstractmethod
+    def run(self, call: AttentionCall) -> Tensor:
+        """Give [batch, head, query, value_dim]; a query that may see nothing gets zeros."""

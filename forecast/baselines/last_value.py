@@ -1,0 +1,61 @@
+"""Last value: the newest observed value, repeated."""
+
+from typing import Literal
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float64, Int64
+from torch import Tensor
+
+from forecast.baselines.base import BaselineContract, FittedBaseline
+from forecast.baselines.spread import lag_spreads
+from forecast.config import config
+from forecast.frames.panel import Panel
+
+
+@config
+class LastValue(BaselineContract):
+    """Repeats the newest observed value of the context, to the bit; 0 where the context holds none."""
+
+    kind: Literal["last_value"] = "last_value"
+
+    @property
+    def name(self) -> str:
+        return self.kind
+
+    def context_for(self, panel: Panel, *, context_length: int) -> int:  # noqa: ARG002 - any context serves
+        return context_length
+
+    def fit(
+        self,
+        panel: Panel,
+        *,
+        ends: Int64[np.ndarray, " series"],
+        units: Float64[np.ndarray, " series"],  # noqa: ARG002 - a copy needs no unit
+        context_length: int,
+        horizon: int,
+        quantile_levels: tuple[float, ...],
+    ) -> FittedBaseline:
+        lags = range(1, horizon + 1)
+        return FittedBaseline(
+            point=repeat_last,
+            context_length=context_length,
+            quantile_levels=quantile_levels,
+            spreads=lag_spreads(panel, ends=ends, lags=lags, quantile_levels=quantile_levels),
+        )
+
+
+def repeat_last(
+    past: Float64[Tensor, "batch context"], past_observed: Bool[Tensor, "batch context"], horizon: int
+) -> Float64[np.ndarray, "batch {horizon}"]:
+    """Give the newest observed value of each row at every step; 0 where the row holds none."""
+    return newest_observed(past, past_observed)[:, None].expand(-1, horizon).numpy(force=True).copy()
+
+
+def newest_observed(
+    past: Float64[Tensor, "batch *cycle step"], past_observed: Bool[Tensor, "batch *cycle step"]
+) -> Float64[Tensor, "batch *cycle"]:
+    """Give the last observed value along the last axis; 0 where there is none."""
+    age = past_observed.flip(-1).to(torch.uint8).argmax(dim=-1, keepdim=True)  # the first of equal maxima
+    newest = past.gather(-1, past.shape[-1] - 1 - age).squeeze(-1)
+    return newest.where(past_observed.any(dim=-1), 0.0)

@@ -1,0 +1,136 @@
+"""The card of a trained model: what it is, what data it was made for, how it did; written beside its weights."""
+
+import math
+from collections.abc import Mapping
+from datetime import UTC
+from typing import Literal
+
+import numpy as np
+import polars as pl
+from jaxtyping import Int64
+from pydantic import Field
+
+from forecast.config import config
+from forecast.frames.contract import DataContract
+from forecast.frames.digest import panel_digest
+from forecast.frames.frequency import Frequency
+from forecast.frames.panel import Panel
+from forecast.frames.time import TimeAxis
+from forecast.model.transformer import ForecastModel, ModelConfig
+from forecast.version import git_sha, library_version
+
+FORMAT_VERSION = 1
+"""Grows when an artifact can no longer be read by the library before; a new key with a default needs no other."""
+
+
+@config
+class TimeFormat:
+    """How the training frame wrote time."""
+
+    kind: Literal["integer", "date", "datetime", "text"]
+
+    unit: Literal["ms", "us", "ns"] | None = None
+    """Resolution of datetimes."""
+
+    zone: str | None = None
+    """Zone of zone-aware datetimes."""
+
+
+@config
+class Card:
+    """All that is known of a trained model besides its weights."""
+
+    format_version: int = FORMAT_VERSION
+
+    name: str = Field(min_length=1)
+    """Under which it is registered."""
+
+    library_version: str = Field(default_factory=library_version)
+
+    git_sha: str | None = Field(default_factory=git_sha)
+    """Commit of the checkout that trained it; None where the library was installed."""
+
+    model: ModelConfig
+
+    contract: DataContract
+    """How frames are read, with the names that the columns of the training frame had."""
+
+    frequency: str
+    """Canonical spelling, as `Frequency.text` gives it."""
+
+    time: TimeFormat
+
+    trained_until: str
+    """Newest step seen in training: ISO 8601 with its offset from UTC; naive stamps have none, integers are digits."""
+
+    num_series: int = Field(ge=1)
+    """Series trained on."""
+
+    data_digest: str
+    """`panel_digest` of the data trained on."""
+
+    backtest: dict[str, float] = Field(default_factory=dict)
+    """Overall figures on the test part, by metric; empty where none was run."""
+
+    @property
+    def context_length(self) -> int:
+        """Steps of past seen in training."""
+        return self.model.context_length
+
+    @property
+    def horizon(self) -> int:
+        """Steps forecast in training, and where none is asked for."""
+        return self.model.horizon
+
+    @property
+    def quantile_levels(self) -> tuple[float, ...]:
+        """Levels forecast where none are asked for."""
+        return self.model.head.default_quantile_levels
+
+    @property
+    def season_length(self) -> int:
+        """Steps in the default season of the frequency."""
+        return Frequency.parse(self.frequency).season_length
+
+
+def describe(
+    model: ForecastModel,
+    panel: Panel,
+    *,
+    name: str,
+    contract: DataContract,
+    ends: Int64[np.ndarray, " series"],
+    backtest: Mapping[str, float],
+) -> Card:
+    """Write the card of a model trained on the steps of `panel` before `ends`, counted from each series' start.
+
+    `contract` is the one that the panel was prepared by; figures of the backtest that are undefined are left out.
+    """
+    return Card(
+        name=name,
+        model=model.config,
+        contract=contract,
+        frequency=panel.axis.frequency.text,
+        time=_time_format(panel.axis),
+        trained_until=_newest(panel.axis, ends),
+        num_series=len(panel),
+        data_digest=panel_digest(panel),
+        backtest={metric: float(value) for metric, value in backtest.items() if math.isfinite(value)},
+    )
+
+
+def _time_format(axis: TimeAxis) -> TimeFormat:
+    dtype = axis.stamp_type.column.dtype
+    if isinstance(dtype, pl.Datetime):
+        return TimeFormat(kind="datetime", unit=dtype.time_unit, zone=dtype.time_zone)
+    if dtype == pl.Date:
+        return TimeFormat(kind="date")
+    return TimeFormat(kind="integer" if dtype.is_integer() else "text")
+
+
+def _newest(axis: TimeAxis, ends: Int64[np.ndarray, " series"]) -> str:
+    trained = np.flatnonzero(ends > 0)
+    newest = axis.moments_at(trained, steps=ends[trained] - 1).max()
+    if isinstance(newest, int):
+        return str(newest)
+    return (newest if newest.tzinfo is None else newest.astimezone(UTC)).isoformat()

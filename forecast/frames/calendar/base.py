@@ -1,0 +1,53 @@
+"""The contract of a calendar: how the steps of a series are counted on a line of whole numbers."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from jaxtyping import Int64
+
+Clock = Literal["count", "instant", "local"]
+"""The line on which places lie: integer time; nanoseconds since 1970 in UTC; or local days since 1970-01-01."""
+
+
+@dataclass(frozen=True, eq=False)
+class Origins:
+    """Where each series (or the series of each row) starts, and what its first stamp does not say about the rest."""
+
+    places: Int64[np.ndarray, " n"]
+    """Place of step 0 on the calendar's clock."""
+
+    times_of_day: Int64[np.ndarray, " n"]
+    """Nanoseconds after local midnight at which each step falls; 0 on clocks that do not count days."""
+
+    month_days: Int64[np.ndarray, " n"]
+    """Day of the month on which steps fall, clamped to the length of the month; 31 means the month's end."""
+
+    def take(self, numbers: Int64[np.ndarray, " m"]) -> "Origins":
+        """Give the origins at the given positions, one a number."""
+        return Origins(self.places[numbers], self.times_of_day[numbers], self.month_days[numbers])
+
+
+class Calendar(ABC):
+    """One kind of step. Its text spells it for people and parses back to an equal calendar."""
+
+    clock: ClassVar[Clock]
+
+    @property
+    @abstractmethod
+    def text(self) -> str:
+        """The canonical spelling: pandas' where there is one, else polars'."""
+
+    @property
+    @abstractmethod
+    def season_length(self) -> int:
+        """Steps in the default season; 1 where there is none."""
+
+    @abstractmethod
+    def steps(self, places: Int64[np.ndarray, " n"], *, origins: Origins) -> Int64[np.ndarray, " n"]:
+        """Number the step in which each place lies, counted from its origin; a place off the grid is rounded down."""
+
+    @abstractmethod
+    def places(self, steps: Int64[np.ndarray, " n"], *, origins: Origins) -> Int64[np.ndarray, " n"]:
+        """Give the place of each step counted from its origin."""

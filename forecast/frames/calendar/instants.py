@@ -1,0 +1,51 @@
+"""Steps finer than a day: a fixed span of elapsed time, so that no change of the clock makes a gap or a duplicate."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Int64
+
+from forecast.frames.calendar.base import Calendar, Origins
+
+SECOND = 1_000_000_000
+"""Nanoseconds in a second."""
+
+DAY = 86_400 * SECOND
+
+UNITS = {
+    "h": 3600 * SECOND,
+    "min": 60 * SECOND,
+    "s": SECOND,
+    "ms": SECOND // 1000,
+    "us": 1000,
+    "ns": 1,
+}
+"""Nanoseconds in each unit that is used for spelling, the largest first."""
+
+
+@dataclass(frozen=True)
+class Instants(Calendar):
+    """Every `span` nanoseconds of elapsed time is one step."""
+
+    span: int
+    clock = "instant"
+
+    @property
+    def text(self) -> str:
+        unit = next(unit for unit, length in UNITS.items() if self.span % length == 0)
+        count = self.span // UNITS[unit]
+        return unit if count == 1 else f"{count}{unit}"
+
+    @property
+    def season_length(self) -> int:
+        """Steps in a day, or in an hour for steps below a minute; 1 below a second or where they do not divide it."""
+        if self.span < SECOND:
+            return 1
+        season = DAY if self.span >= UNITS["min"] else UNITS["h"]
+        return 1 if season % self.span else season // self.span
+
+    def steps(self, places: Int64[np.ndarray, " n"], *, origins: Origins) -> Int64[np.ndarray, " n"]:
+        return (places - origins.places) // self.span
+
+    def places(self, steps: Int64[np.ndarray, " n"], *, origins: Origins) -> Int64[np.ndarray, " n"]:
+        return origins.places + steps * self.span

@@ -1,0 +1,66 @@
+"""Which column of a frame plays which part, matched by name and never by position."""
+
+from collections.abc import Sequence
+from typing import Self
+
+from forecast.config import config
+from forecast.errors import ColumnMissing
+
+ALIASES = {
+    "id": ("unique_id", "item_id", "series_id", "id"),
+    "time": ("ds", "timestamp", "date", "datetime", "date_time", "time"),
+    "target": ("y", "target", "value"),
+}
+"""Names that are common in the field; looked for, whatever their case, only where the exact name is absent."""
+
+ONLY_SERIES = "series"
+"""The id of the one series of a frame that has no id column."""
+
+
+@config
+class Columns:
+    """The names of the three columns of a long frame."""
+
+    id: str = "unique_id"
+    """One value a series: text or integers."""
+
+    time: str = "ds"
+    """When: datetimes, dates, ISO 8601 text or integers."""
+
+    target: str = "y"
+    """What is forecast: numbers."""
+
+    def resolve(self, frame_columns: Sequence[str]) -> Self:
+        """Give the columns under the names they have in a frame.
+
+        The id column may be absent: the frame is one series then, and `id` stays as it is.
+
+        Raises:
+            ColumnMissing: no column, or more than one, can be the time or the target; or more than one can be the id.
+        """
+        time = self._find("time", self.time, frame_columns) or self._missing("time", self.time, frame_columns)
+        target = self._find("target", self.target, frame_columns) or self._missing("target", self.target, frame_columns)
+        return type(self)(id=self._find("id", self.id, frame_columns) or self.id, time=time, target=target)
+
+    def _find(self, part: str, name: str, frame_columns: Sequence[str]) -> str | None:
+        if name in frame_columns:
+            return self._only(part, name, [column for column in frame_columns if column == name])
+        if name not in ALIASES[part]:  # a name of the caller's own means that column and no other
+            return None
+        return self._only(part, name, [column for column in frame_columns if column.lower() in ALIASES[part]])
+
+    def _only(self, part: str, name: str, candidates: Sequence[str]) -> str | None:
+        if len(candidates) > 1:
+            raise ColumnMissing(
+                f"more than one column can be the {part}: {', '.join(map(repr, candidates))}; "
+                f"rename the others, or name the column: columns.{part}",
+                field=name,
+            )
+        return candidates[0] if candidates else None
+
+    def _missing(self, part: str, name: str, frame_columns: Sequence[str]) -> str:
+        raise ColumnMissing(
+            f"the frame has no {part} column {name!r}; it has {', '.join(map(repr, frame_columns)) or 'no columns'}; "
+            f"rename the column that holds the {part}, or name it: columns.{part}",
+            field=name,
+        )

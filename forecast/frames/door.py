@@ -1,0 +1,102 @@
+"""Frames of pandas, polars and pyarrow in: the columns that matter, as polars, with the types the caller gave them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+from narwhals import dependencies as native
+
+from forecast.errors import DataError, WrongType
+from forecast.frames.column_type import ColumnType, Kind
+from forecast.frames.columns import ONLY_SERIES, Columns
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The three columns of a frame, row for row as given."""
+
+    ids: pl.Series
+    times: pl.Series
+    targets: pl.Series
+    id_type: ColumnType
+    time_type: ColumnType
+    columns: Columns
+    """The names under which the columns were found."""
+
+    ignored: tuple[str, ...]
+    """Columns of the frame that play no part."""
+
+
+def kind_of(frame: Any) -> Kind:
+    """Give the library a frame belongs to.
+
+    Raises:
+        WrongType: it is no frame.
+    """
+    if native.is_pandas_dataframe(frame):
+        return "pandas"
+    if native.is_polars_dataframe(frame) or native.is_polars_lazyframe(frame):
+        return "polars"
+    if native.is_pyarrow_table(frame):
+        return "pyarrow"
+    raise WrongType(f"a frame of pandas or polars or a pyarrow table is needed, got {type(frame).__name__}; convert it first")
+
+
+def read_table(frame: Any, columns: Columns) -> Table:
+    """Take the columns that matter out of a frame; a pandas index that has a name counts as a column.
+
+    Raises:
+        ColumnMissing: a column is absent or ambiguous.
+        WrongType: a column mixes types.
+        DataError: the frame holds no rows.
+    """
+    named = _with_named_index(frame) if kind_of(frame) == "pandas" else frame
+    eager = named.collect() if native.is_polars_lazyframe(named) else named
+    names = [str(name) for name in eager.columns] if kind_of(eager) != "pyarrow" else eager.column_names
+    found = columns.resolve(names)
+    targets, _ = _column(eager, found.target)
+    if not len(targets):
+        raise DataError("the frame holds no rows; send at least one for each series to forecast")
+    times, time_type = _column(eager, found.time)
+    ids, id_type = _column(eager, found.id) if found.id in names else _only_series(len(targets), found.id)
+    ignored = tuple(name for name in names if name not in (found.id, found.time, found.target))
+    return Table(ids, times, targets, id_type=id_type, time_type=time_type, columns=found, ignored=ignored)
+
+
+def _with_named_index(frame: Any) -> Any:
+    names = [name for name in frame.index.names if name is not None and name not in frame.columns]
+    return frame.reset_index(level=names) if names else frame
+
+
+def _column(frame: Any, name: str) -> tuple[pl.Series, ColumnType]:
+    column = frame[name]
+    if not isinstance(column, pl.Series) and native.is_pandas_dataframe(frame):
+        values = _from_arrow(column, name)
+        return values, ColumnType(values.dtype, pandas=column.dtype)
+    values = column if isinstance(column, pl.Series) else _from_arrow(column, name)
+    return values, ColumnType(values.dtype)
+
+
+def _from_arrow(column: Any, name: str) -> pl.Series:
+    """Convert a column of pandas or pyarrow; both say in many ways that they cannot."""
+    try:
+        values = pl.from_pandas(column) if native.is_pandas_series(column) else pl.Series(pl.from_arrow(column))
+    except (TypeError, ValueError, pl.exceptions.PolarsError) as failure:
+        raise WrongType(f"column {name!r} cannot be read: {failure}; give it one type", field=name) from None
+    return values.alias(name)
+
+
+def _only_series(num_rows: int, name: str) -> tuple[pl.Series, ColumnType]:
+    ids = pl.Series(name, [ONLY_SERIES]).new_from_index(0, num_rows)
+    return ids, ColumnType(ids.dtype)
+
+
+def frame_of(columns: Sequence[tuple[pl.Series, ColumnType]], *, like: Kind) -> Any:
+    """Build a frame of the library asked for, each column in its caller's type."""
+    if like == "pandas":
+        import pandas
+
+        return pandas.DataFrame({values.name: column_type.restore(values, like=like) for values, column_type in columns})
+    frame = pl.DataFrame([column_type.restore(values, like=like) for values, column_type in columns])
+    return frame.to_arrow() if like == "pyarrow" else frame

@@ -1,0 +1,64 @@
+"""The panel: all series of a frame as contiguous arrays on one time axis a series, with no missing row and no NaN."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Bool, Float64, Int64
+
+from forecast.frames.time import TimeAxis
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """Series laid end to end in one array a column; series `k` fills `offsets[k]:offsets[k + 1]`.
+
+    The arrays are owned by the panel and read-only. Unobserved steps hold 0 in `values` and False in `observed`.
+    """
+
+    ids: tuple[str | int, ...]
+    """The caller's series ids, in the order of their first row in the frame; as given, never coerced."""
+
+    values: Float64[np.ndarray, " step"]
+    """The target, in the caller's units."""
+
+    observed: Bool[np.ndarray, " step"]
+    """True where `values` is a real observation."""
+
+    offsets: Int64[np.ndarray, " bound"]
+    """Bounds of the series in the arrays: one more than there are series."""
+
+    axis: TimeAxis
+    """What the steps mean: frequency, zone, dtype of the caller's stamps, and the first stamp of each series."""
+
+    def __post_init__(self) -> None:
+        for array in (self.values, self.observed, self.offsets):
+            array.flags.writeable = False
+
+    def __len__(self) -> int:
+        """Give the number of series."""
+        return len(self.ids)
+
+    @cached_property
+    def lengths(self) -> Int64[np.ndarray, " series"]:
+        """Number of steps of each series, unobserved ones included."""
+        return np.diff(self.offsets)
+
+    def series(self, number: int) -> slice:
+        """Give the place of one series in the arrays."""
+        return slice(int(self.offsets[number]), int(self.offsets[number + 1]))
+
+    def select(self, numbers: Sequence[int]) -> "Panel":
+        """Give a panel of the chosen series, in the order asked for."""
+        places = [np.arange(self.offsets[number], self.offsets[number + 1]) for number in numbers]
+        rows = np.concatenate(places) if places else np.empty(0, dtype=np.int64)
+        bounds = np.concatenate([[0], np.cumsum([len(place) for place in places])]).astype(np.int64)
+        return replace(
+            self,
+            ids=tuple(self.ids[number] for number in numbers),
+            values=self.values[rows],
+            observed=self.observed[rows],
+            offsets=bounds,
+            axis=self.axis.select(numbers),
+        )

@@ -1,0 +1,61 @@
+"""The frequency of a frame settled: the one given where it agrees with the stamps, else the one read from them."""
+
+import polars as pl
+
+from forecast.errors import FrequencyError
+from forecast.frames.calendar.base import Calendar
+from forecast.frames.calendar.instants import Instants
+from forecast.frames.frequency import Frequency
+from forecast.frames.grid import Grid, lay_out
+from forecast.frames.infer import infer_calendar
+from forecast.frames.rows import Rows
+from forecast.frames.time import StampType
+
+
+def settle_frequency(rows: Rows, given: str | int | None, *, stamp_type: StampType) -> tuple[Frequency, Grid]:
+    """Give the frequency and the rows laid out on it; single stray rows are left for the caller to judge.
+
+    Raises:
+        FrequencyError: none is given and no series has two stamps; or the one given cannot be, which names the one that can.
+    """
+    found = infer_calendar(rows)
+    if given is None:
+        if found is None:
+            raise FrequencyError(
+                "the frequency cannot be read: no series has two different stamps; give it, for example frequency='h'",
+                field="frequency",
+            )
+        return Frequency(found), lay_out(rows, found)
+    frequency = Frequency.parse(given)
+    _check_clock(frequency.calendar, stamp_type)
+    grid = lay_out(rows, frequency.calendar)
+    if found is not None and not grid.fits.all():
+        _check_agreement(rows, frequency, grid, found)
+    return frequency, grid
+
+
+def _check_clock(calendar: Calendar, stamp_type: StampType) -> None:
+    counts = stamp_type.dtype == pl.Int64
+    if counts != (calendar.clock == "count"):
+        wanted = "a whole number" if counts else "a calendar's, for example 'h' or 'D'"
+        kind = "integers" if counts else "dates or datetimes"
+        raise FrequencyError(
+            f"the stamps are {kind}, so the frequency must be {wanted}, got {calendar.text!r}", field="frequency"
+        )
+    if stamp_type.column.dtype == pl.Date and isinstance(calendar, Instants):
+        raise FrequencyError(
+            f"the stamps are dates, so the frequency cannot be finer than 'D', got {calendar.text!r}; "
+            f"give 'D' or coarser, or stamps with a time of day",
+            field="frequency",
+        )
+
+
+def _check_agreement(rows: Rows, given: Frequency, grid: Grid, found: Calendar) -> None:
+    stray = int((~grid.fits).sum())
+    if int((~lay_out(rows, found).fits).sum()) < stray:
+        first = int((~grid.fits).argmax())
+        raise FrequencyError(
+            f"frequency {given.text!r} contradicts the stamps: {stray:,} of {len(grid.steps):,} rows are not on its steps, "
+            f"the first at {rows.moments[first]}; the stamps step by {found.text!r}, give that or nothing",
+            field="frequency",
+        )

@@ -1,0 +1,110 @@
+"""The quantile head: levels that cannot cross, trained on the pinball loss."""
+
+import math
+from typing import Literal, Self
+
+import torch
+from jaxtyping import Float
+from pydantic import model_validator
+from torch import Tensor
+from torch.distributions import Normal
+from torch.nn import functional
+
+from forecast.config import config
+from forecast.losses.base import Head
+
+NARROW = -2.0  # softplus(-2) is 0.13: untrained levels start a tenth of the window's scale apart, not 0.7 of it
+
+
+@config
+class Quantile(Head):
+    """A middle level and non-negative steps outwards from it, so that levels are in order by construction."""
+
+    kind: Literal["quantile"] = "quantile"
+
+    levels: tuple[float, ...] = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+    """Levels trained, ascending and around 0.5; any other level can be asked for afterwards."""
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        ordered = all(low < high for low, high in zip(self.levels, self.levels[1:], strict=False))
+        if not ordered or 0.5 not in self.levels or not 0 < min(self.levels) <= max(self.levels) < 1:
+            raise ValueError(f"quantile levels must ascend inside (0, 1) and hold 0.5, got {self.levels}")
+        return self
+
+    @property
+    def num_parameters(self) -> int:
+        """One a level: the median, the steps above it, the steps below it."""
+        return len(self.levels)
+
+    @property
+    def default_quantile_levels(self) -> tuple[float, ...]:
+        """The levels trained."""
+        return self.levels
+
+    def loss(
+        self,
+        parameters: Float[Tensor, "batch horizon parameter"],
+        actual: Float[Tensor, "batch horizon"],
+        unit: Float[Tensor, "batch 1"],
+    ) -> Float[Tensor, "batch horizon"]:
+        """Give the pinball loss averaged over the levels, doubled: that of the median alone is the absolute error."""
+        return 2 * unit * pinball(self._trained(parameters), actual, self.levels).mean(dim=-1)
+
+    def mean(self, parameters: Float[Tensor, "batch horizon parameter"]) -> Float[Tensor, "batch horizon"]:
+        """Give the mean of the distribution that `quantiles` describes, in closed form.
+
+        On each piece the quantile function is a + b z with z standard normal, whose integral over levels is
+        a (P(z1) - P(z0)) + b (p(z0) - p(z1)), with P and p the normal distribution and density.
+        """
+        values, scores = self._trained(parameters), _normal_scores(self.levels, parameters)
+        if len(self.levels) == 1:
+            return values[..., 0]
+        slopes = values.diff(dim=-1) / scores.diff()
+        intercepts = values[..., :-1] - slopes * scores[:-1]
+        bounds = functional.pad(scores[1:-1], (1, 1))
+        bounds[0], bounds[-1] = -math.inf, math.inf
+        standard = Normal(scores.new_zeros(()), scores.new_ones(()), validate_args=False)
+        share, density = standard.cdf(bounds), standard.log_prob(bounds).exp()
+        return (intercepts * share.diff() - slopes * density.diff()).sum(dim=-1)
+
+    def quantiles(
+        self, parameters: Float[Tensor, "batch horizon parameter"], levels: tuple[float, ...]
+    ) -> Float[Tensor, "batch horizon quantile"]:
+        """Give any levels: straight lines between the trained ones on the normal scale, and on beyond the outer two.
+
+        Trained levels are given exactly. Beyond the outermost levels the tails are those of a normal distribution.
+        """
+        trained = self._trained(parameters)
+        if levels == self.levels:
+            return trained
+        if len(self.levels) == 1:
+            return trained.expand(*trained.shape[:-1], len(levels))
+        known, wanted = _normal_scores(self.levels, parameters), _normal_scores(levels, parameters)
+        right = torch.searchsorted(known, wanted).clamp(1, len(known) - 1)
+        share = (wanted - known[right - 1]) / (known[right] - known[right - 1])
+        # cummax only mends the last bit of rounding: the lines themselves never descend
+        return torch.lerp(trained[..., right - 1], trained[..., right], share).cummax(dim=-1).values
+
+    def _trained(self, parameters: Tensor) -> Tensor:
+        middle = self.levels.index(0.5)
+        median, steps = parameters[..., :1], functional.softplus(parameters[..., 1:] + NARROW)
+        num_above = len(self.levels) - middle - 1
+        above = median + steps[..., :num_above].cumsum(dim=-1)
+        below = median - steps[..., num_above:].cumsum(dim=-1)
+        return torch.cat([below.flip(-1), median, above], dim=-1)
+
+
+def pinball(
+    forecast: Float[Tensor, "batch horizon quantile"],
+    actual: Float[Tensor, "batch horizon"],
+    levels: tuple[float, ...],
+) -> Float[Tensor, "batch horizon quantile"]:
+    """Give the pinball loss of every level (Koenker & Bassett, "Regression Quantiles", 1978)."""
+    above = actual[..., None] - forecast
+    level = forecast.new_tensor(levels)
+    return torch.maximum(level * above, (level - 1) * above)
+
+
+def _normal_scores(levels: tuple[float, ...], like: Tensor) -> Float[Tensor, " quantile"]:
+    return torch.special.ndtri(like.new_tensor(levels))

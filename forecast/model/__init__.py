@@ -1,0 +1,1 @@
+"""The encoder-decoder Transformer over patches of a series."""

@@ -1,0 +1,178 @@
+"""The autoregressive decoder: taught with the target shifted right by one patch, rolled out over a cache.
+
+Teacher forcing: Williams & Zipser (1989). The decoder starts from the label, the newest known steps, in place of a start
+token; output patch k sees the context, the label and target patches before k only.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, Self
+
+import torch
+from jaxtyping import Bool, Float
+from pydantic import PositiveInt, model_validator
+from torch import Tensor, nn
+from torch.nn import functional
+
+from forecast.attention.cache import Cache
+from forecast.attention.pattern import Causal
+from forecast.config import config
+from forecast.model.decoding.base import Decoder, Known, PatchOutput, Target
+from forecast.model.layers import DecoderStack, LayerConfig
+from forecast.model.patching import PatchEmbedding, num_patches, patch_from_left, patch_from_right
+from forecast.position import Position, PositionEncoding
+
+
+@config
+class Autoregressive:
+    """Decodes patch by patch, each from those before it."""
+
+    kind: Literal["autoregressive"] = "autoregressive"
+
+    patch_length: PositiveInt = 1
+    """Steps decoded at once; few large patches drift less over a long horizon than many small ones."""
+
+    label_length: PositiveInt | None = None
+    """Known steps that start the decoder, a multiple of patch_length; one patch where not given."""
+
+    num_layers: PositiveInt = 1
+
+    @model_validator(mode="after")
+    def _whole_patches(self) -> Self:
+        if (self.label_length or self.patch_length) % self.patch_length:
+            raise ValueError(f"label_length {self.label_length} must be a multiple of patch_length {self.patch_length}")
+        return self
+
+    def build(
+        self, layer: LayerConfig, *, position: Position, horizon: int, num_parameters: int, has_draft: bool
+    ) -> Decoder:
+        """Build the decoder for a trained horizon."""
+        num_label_patches = (self.label_length or self.patch_length) // self.patch_length
+        num_positions = num_label_patches + num_patches(horizon, patch_length=self.patch_length) - 1
+        return AutoregressiveDecoder(
+            layer,
+            patch_length=self.patch_length,
+            num_label_patches=num_label_patches,
+            num_layers=self.num_layers,
+            position=position.build(layer.d_model, num_positions=num_positions),
+            output=PatchOutput(
+                layer.d_model,
+                patch_length=self.patch_length,
+                num_parameters=num_parameters,
+                refines_draft=has_draft,
+            ),
+            has_draft=has_draft,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """Patches as the decoder is shown them, [batch, patch, width] each."""
+
+    values: Tensor
+    observed: Tensor
+    drafted: Tensor | None
+    """The draft of the patch itself: what it missed is shown."""
+    coming: Tensor | None
+    """The draft of the patch to be forecast from here."""
+
+    def features(self) -> Float[Tensor, "batch patch feature"]:
+        """Lay everything known of a patch side by side."""
+        parts = [self.values, self.observed.to(self.values.dtype)]
+        if self.drafted is not None and self.coming is not None:
+            parts += [(self.values - self.drafted) * self.observed, self.coming]
+        return torch.cat(parts, dim=-1)
+
+
+class AutoregressiveDecoder(Decoder):
+    """Causal self-attention over label and target patches, cross-attention to the context."""
+
+    def __init__(
+        self,
+        layer: LayerConfig,
+        *,
+        patch_length: int,
+        num_label_patches: int,
+        num_layers: int,
+        position: PositionEncoding,
+        output: PatchOutput,
+        has_draft: bool,
+    ):
+        super().__init__()
+        self.patch_length = patch_length
+        self.num_label_patches = num_label_patches
+        self.embedding = PatchEmbedding((4 if has_draft else 2) * patch_length, layer.d_model)
+        self.position = position
+        self.dropout = nn.Dropout(layer.dropout)
+        self.stack = DecoderStack(layer, num_layers=num_layers, pattern=Causal())
+        self.output = output
+
+    def teach(self, known: Known, target: Target) -> Float[Tensor, "batch horizon parameter"]:
+        """Decode all patches in one pass; the causal pattern hides from each what it must forecast."""
+        horizon = target.future.shape[1]
+        shown, drafts = self._shifted(known, target)
+        tokens = self._embed(shown, first_position=0)
+        memory = self.stack.project_memory(known.memory.tokens)
+        decoded = self.stack(tokens, memory=memory, memory_observed=known.memory.observed)
+        return self.output(decoded[:, self.num_label_patches - 1 :], drafts)[:, :horizon]
+
+    def roll_out(self, known: Known, *, horizon: int) -> Float[Tensor, "batch {horizon} parameter"]:
+        """Decode patch by patch, feeding back the location; each step computes its own patch only."""
+        count = num_patches(horizon, patch_length=self.patch_length)
+        drafts = self._draft_patches(known.draft, count)
+        memory = self.stack.project_memory(known.memory.tokens)
+        capacity = self.num_label_patches + count - 1
+        caches = Cache.for_layers(len(self.stack.layers), capacity=capacity)
+        shown, position, forecast = self._label(known, drafts), 0, []
+        for patch in range(count):
+            tokens = self._embed(shown, first_position=position)
+            position += tokens.shape[1]
+            decoded = self.stack(tokens, memory=memory, memory_observed=known.memory.observed, caches=caches)
+            forecast.append(self.output(decoded[:, -1:], _patch(drafts, patch)))
+            shown = self._fed_back(forecast[-1], _patch(drafts, patch), _patch(drafts, patch + 1))
+        return torch.cat(forecast, dim=1)[:, :horizon]
+
+    def _embed(self, shown: Shown, *, first_position: int) -> Float[Tensor, "batch patch d_model"]:
+        features = shown.features()
+        positions = torch.arange(first_position, first_position + features.shape[1], device=features.device)
+        return self.dropout(self.embedding(features) + self.position(positions))
+
+    def _shifted(self, known: Known, target: Target) -> tuple[Shown, Tensor | None]:
+        """Give label and target patches but the last, which nothing is forecast from, and the drafts of the horizon."""
+        values, observed = self._label_patches(known)
+        future = patch_from_left(target.future * target.future_observed, patch_length=self.patch_length)
+        future_observed = patch_from_left(target.future_observed, patch_length=self.patch_length)
+        drafts = self._draft_patches(known.draft, future.shape[1])
+        drafted = None if drafts is None else torch.cat([values, drafts], dim=1)
+        shown = Shown(
+            values=torch.cat([values, future], dim=1)[:, :-1],
+            observed=torch.cat([observed, future_observed], dim=1)[:, :-1],
+            drafted=None if drafted is None else drafted[:, :-1],
+            coming=None if drafted is None else drafted[:, 1:],
+        )
+        return shown, drafts
+
+    def _label(self, known: Known, drafts: Tensor | None) -> Shown:
+        values, observed = self._label_patches(known)
+        coming = None if drafts is None else torch.cat([values[:, 1:], drafts[:, :1]], dim=1)
+        return Shown(values=values, observed=observed, drafted=None if drafts is None else values, coming=coming)
+
+    def _label_patches(self, known: Known) -> tuple[Float[Tensor, "batch patch width"], Bool[Tensor, "batch patch width"]]:
+        length = self.num_label_patches * self.patch_length
+        missing = max(0, length - known.past.shape[1])
+        observed = functional.pad(known.past_observed[:, -length:], (missing, 0))
+        values = functional.pad(known.past[:, -length:], (missing, 0)) * observed
+        return (
+            patch_from_right(values, patch_length=self.patch_length),
+            patch_from_right(observed, patch_length=self.patch_length),
+        )
+
+    def _draft_patches(self, draft: Tensor | None, count: int) -> Tensor | None:
+        return None if draft is None else patch_from_left(draft, patch_length=self.patch_length)[:, :count]
+
+    def _fed_back(self, parameters: Tensor, drafted: Tensor | None, coming: Tensor | None) -> Shown:
+        values = parameters[..., 0][:, None]
+        return Shown(values=values, observed=torch.ones_like(values, dtype=torch.bool), drafted=drafted, coming=coming)
+
+
+def _patch(drafts: Tensor | None, number: int) -> Tensor | None:
+    return None if drafts is None else drafts[:, number : number + 1]

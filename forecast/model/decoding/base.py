@@ -1,0 +1,62 @@
+"""What a decoder is: it gives the head's parameters for the horizon, taught with the target or on its own."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from forecast.model.encoder import Memory
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What a decoder knows of a window before the first forecast step, in scaled units."""
+
+    memory: Memory
+    past: Float[Tensor, "batch context"]
+    past_observed: Bool[Tensor, "batch context"]
+    draft: Float[Tensor, "batch horizon"] | None
+    """The closed-form forecast to be refined, where the model has one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """What a taught decoder is shown of the horizon, one patch late, in scaled units."""
+
+    future: Float[Tensor, "batch horizon"]
+    future_observed: Bool[Tensor, "batch horizon"]
+
+
+class Decoder(nn.Module, ABC):
+    """Gives parameters [batch, horizon, parameter]; the first is the location."""
+
+    @abstractmethod
+    def teach(self, known: Known, target: Target) -> Float[Tensor, "batch horizon parameter"]:
+        """Give the parameters of every step while earlier target steps are shown (training)."""
+
+    @abstractmethod
+    def roll_out(self, known: Known, *, horizon: int) -> Float[Tensor, "batch {horizon} parameter"]:
+        """Give the parameters of every step from what is known alone (inference)."""
+
+
+class PatchOutput(nn.Module):
+    """The last layer: tokens to the parameters of their patch's steps, added to the draft where there is one."""
+
+    def __init__(self, d_model: int, *, patch_length: int, num_parameters: int, refines_draft: bool):
+        super().__init__()
+        self.patch_length = patch_length
+        self.projection = nn.Linear(d_model, patch_length * num_parameters)
+        if refines_draft:  # training then starts from the draft itself
+            nn.init.zeros_(self.projection.weight)
+            nn.init.zeros_(self.projection.bias)
+
+    def forward(
+        self, tokens: Float[Tensor, "batch patch d_model"], draft: Float[Tensor, "batch patch width"] | None
+    ) -> Float[Tensor, "batch step parameter"]:
+        """Give the parameters of the steps of all patches in a row."""
+        parameters = self.projection(tokens).unflatten(-1, (self.patch_length, -1))
+        if draft is not None:
+            parameters = torch.cat([parameters[..., :1] + draft[..., None], parameters[..., 1:]], dim=-1)
+        return parameters.flatten(1, 2)

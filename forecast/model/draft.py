@@ -1,0 +1,48 @@
+"""The draft: a closed-form forecast of the horizon that the decoder is given and refines."""
+
+from typing import Literal
+
+import torch
+from jaxtyping import Bool, Float64
+from pydantic import NonNegativeFloat
+from torch import Tensor, nn
+
+from forecast.config import config
+from forecast.errors import TrainingError
+from forecast.linear import LinearMap
+
+
+@config
+class Ridge:
+    """A ridge regression over the whole context, solved on the training windows (`forecast.linear`)."""
+
+    kind: Literal["ridge"] = "ridge"
+
+    strength: NonNegativeFloat = 0.1
+    """Penalty in units of the number of training windows, for series measured in their own spread."""
+
+
+class Draft(nn.Module):
+    """Holds the solved map among the model's weights; refuses to work before it is solved."""
+
+    weights: Tensor
+
+    def __init__(self, *, context_length: int, horizon: int):
+        super().__init__()
+        self.register_buffer("weights", torch.full((context_length, horizon), torch.nan, dtype=torch.float64))
+
+    def install(self, solved: LinearMap) -> None:
+        """Take the solved map over."""
+        self.weights.copy_(solved.weights)
+
+    def forward(
+        self, past: Float64[Tensor, "batch context"], observed: Bool[Tensor, "batch context"], *, horizon: int
+    ) -> Float64[Tensor, "batch {horizon}"]:
+        """Draft the horizon in the units of `past`.
+
+        Raises:
+            TrainingError: the map has not been solved.
+        """
+        if bool(self.weights[0, 0].isnan()):
+            raise TrainingError("the draft is not solved yet; fit the model, or install a solved map, before using it")
+        return LinearMap(self.weights).forecast(past, observed, horizon=horizon)

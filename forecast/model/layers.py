@@ -1,0 +1,174 @@
+"""Layers of encoder and decoder: attention and feed-forward, each inside a normalised residual."""
+
+from collections.abc import Callable
+from typing import Literal
+
+from jaxtyping import Bool, Float
+from pydantic import NonNegativeFloat, PositiveInt
+from torch import Tensor, nn
+
+from forecast.attention.cache import Cache, KeysValues
+from forecast.attention.choice import Backend
+from forecast.attention.multihead import MultiHeadAttention
+from forecast.attention.pattern import Causal, Full, Pattern
+from forecast.config import config
+from forecast.feedforward import FeedForward, Gelu
+
+Sublayer = Callable[[Tensor], Tensor]
+
+
+@config
+class LayerConfig:
+    """What every layer of encoder and decoder is made of."""
+
+    d_model: PositiveInt = 64
+    """Width of a token."""
+
+    num_heads: PositiveInt = 4
+
+    feed_forward: FeedForward = Gelu()
+
+    norm: Literal["layer", "rms"] = "layer"
+
+    norm_position: Literal["pre", "post"] = "pre"
+    """Before the sublayer (Xiong et al. 2020), or after the residual as in the original."""
+
+    dropout: NonNegativeFloat = 0.1
+    """On what a sublayer adds to the residual, and inside the feed-forward."""
+
+    attention_dropout: NonNegativeFloat = 0.0
+    """On the softmax weights; above 0 the fused CPU kernel is not used and memory grows with length squared."""
+
+    attention_backend: Backend = "auto"
+
+    def attention(self, pattern: Pattern) -> MultiHeadAttention:
+        """Build one attention."""
+        return MultiHeadAttention(
+            self.d_model,
+            num_heads=self.num_heads,
+            pattern=pattern,
+            backend=self.attention_backend,
+            dropout=self.attention_dropout,
+        )
+
+    def normalisation(self) -> nn.Module:
+        """Build one normalisation."""
+        return nn.LayerNorm(self.d_model) if self.norm == "layer" else nn.RMSNorm(self.d_model)
+
+    def residual(self) -> "PreNorm | PostNorm":
+        """Build one residual branch."""
+        branch = PreNorm if self.norm_position == "pre" else PostNorm
+        return branch(self.normalisation(), dropout=self.dropout)
+
+    def final_norm(self) -> nn.Module:
+        """Build what ends a stack: Pre-LN leaves its sum unnormalised, Post-LN does not."""
+        return self.normalisation() if self.norm_position == "pre" else nn.Identity()
+
+
+class PreNorm(nn.Module):
+    """tokens + sublayer(norm(tokens))."""
+
+    def __init__(self, norm: nn.Module, *, dropout: float):
+        super().__init__()
+        self.norm = norm
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, tokens: Float[Tensor, "batch token d_model"], sublayer: Sublayer) -> Tensor:
+        """Add what the sublayer makes of the normalised tokens."""
+        return tokens + self.dropout(sublayer(self.norm(tokens)))
+
+
+class PostNorm(nn.Module):
+    """norm(tokens + sublayer(tokens))."""
+
+    def __init__(self, norm: nn.Module, *, dropout: float):
+        super().__init__()
+        self.norm = norm
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, tokens: Float[Tensor, "batch token d_model"], sublayer: Sublayer) -> Tensor:
+        """Normalise the sum of tokens and what the sublayer makes of them."""
+        return self.norm(tokens + self.dropout(sublayer(tokens)))
+
+
+class EncoderLayer(nn.Module):
+    """Self-attention, then feed-forward."""
+
+    def __init__(self, layer: LayerConfig, *, pattern: Pattern):
+        super().__init__()
+        self.attention = layer.attention(pattern)
+        self.feed_forward = layer.feed_forward.build(layer.d_model, dropout=layer.dropout)
+        self.around_attention = layer.residual()
+        self.around_feed_forward = layer.residual()
+
+    def forward(
+        self, tokens: Float[Tensor, "batch token d_model"], *, observed: Bool[Tensor, "batch token"] | None
+    ) -> Float[Tensor, "batch token d_model"]:
+        """Mix the observed tokens, then each on its own."""
+
+        def look(normed: Tensor) -> Tensor:
+            return self.attention(normed, self.attention.project(normed), key_observed=observed)
+
+        tokens = self.around_attention(tokens, look)
+        return self.around_feed_forward(tokens, self.feed_forward)
+
+
+class DecoderLayer(nn.Module):
+    """Self-attention among the horizon, cross-attention to the context, then feed-forward."""
+
+    def __init__(self, layer: LayerConfig, *, pattern: Pattern):
+        super().__init__()
+        self.self_attention = layer.attention(pattern)
+        self.cross_attention = layer.attention(Full())
+        self.feed_forward = layer.feed_forward.build(layer.d_model, dropout=layer.dropout)
+        self.around_self_attention = layer.residual()
+        self.around_cross_attention = layer.residual()
+        self.around_feed_forward = layer.residual()
+
+    def forward(
+        self,
+        tokens: Float[Tensor, "batch token d_model"],
+        *,
+        memory: KeysValues,
+        memory_observed: Bool[Tensor, "batch memory"] | None,
+        cache: Cache | None = None,
+    ) -> Float[Tensor, "batch token d_model"]:
+        """Decode tokens; with a cache they are the newest ones, and look at those decoded before as well."""
+
+        def look_around(normed: Tensor) -> Tensor:
+            own = self.self_attention.project(normed)
+            return self.self_attention(normed, cache.append(own) if cache else own)
+
+        def look_back(normed: Tensor) -> Tensor:
+            return self.cross_attention(normed, memory, key_observed=memory_observed)
+
+        tokens = self.around_self_attention(tokens, look_around)
+        tokens = self.around_cross_attention(tokens, look_back)
+        return self.around_feed_forward(tokens, self.feed_forward)
+
+
+class DecoderStack(nn.Module):
+    """Decoder layers over one memory."""
+
+    def __init__(self, layer: LayerConfig, *, num_layers: int, pattern: Causal | Full):
+        super().__init__()
+        self.layers = nn.ModuleList(DecoderLayer(layer, pattern=pattern) for _ in range(num_layers))
+        self.norm = layer.final_norm()
+
+    def project_memory(self, memory: Float[Tensor, "batch memory d_model"]) -> list[KeysValues]:
+        """Project the context once a layer; every decoding step re-uses it."""
+        return [layer.cross_attention.project(memory) for layer in self.layers]
+
+    def forward(
+        self,
+        tokens: Float[Tensor, "batch token d_model"],
+        *,
+        memory: list[KeysValues],
+        memory_observed: Bool[Tensor, "batch memory"] | None,
+        caches: list[Cache] | None = None,
+    ) -> Float[Tensor, "batch token d_model"]:
+        """Decode tokens through all layers."""
+        for number, layer in enumerate(self.layers):
+            cache = caches[number] if caches else None
+            tokens = layer(tokens, memory=memory[number], memory_observed=memory_observed, cache=cache)
+        return self.norm(tokens)

@@ -1,0 +1,34 @@
+"""Patches: a series of steps as a shorter series of tokens (Nie et al., "PatchTST", 2023)."""
+
+from jaxtyping import Float, Shaped
+from torch import Tensor, nn
+from torch.nn import functional
+
+
+def num_patches(steps: int, *, patch_length: int) -> int:
+    """Give how many patches hold the steps, the last or first one padded."""
+    return -(-steps // patch_length)
+
+
+def patch_from_right(steps: Shaped[Tensor, "batch step"], *, patch_length: int) -> Shaped[Tensor, "batch patch width"]:
+    """Cut so that the newest step ends the last patch; the oldest patch is padded with 0 (False) on its left."""
+    missing = -steps.shape[1] % patch_length
+    return functional.pad(steps, (missing, 0)).unflatten(1, (-1, patch_length))
+
+
+def patch_from_left(steps: Shaped[Tensor, "batch step"], *, patch_length: int) -> Shaped[Tensor, "batch patch width"]:
+    """Cut so that the first step begins the first patch; the last patch is padded with 0 (False) on its right."""
+    missing = -steps.shape[1] % patch_length
+    return functional.pad(steps, (0, missing)).unflatten(1, (-1, patch_length))
+
+
+class PatchEmbedding(nn.Module):
+    """One linear layer over everything known of a patch."""
+
+    def __init__(self, num_features: int, d_model: int):
+        super().__init__()
+        self.projection = nn.Linear(num_features, d_model)
+
+    def forward(self, features: Float[Tensor, "batch patch feature"]) -> Float[Tensor, "batch patch d_model"]:
+        """Embed the patches."""
+        return self.projection(features)

@@ -1,0 +1,92 @@
+"""Reversible scaling of a window by its own past, so that forecast(a x + b) = a forecast(x) + b.
+
+Source: Kim et al., "Reversible Instance Normalization" (2022), without the trained affine part, which would break the law.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import torch
+from jaxtyping import Bool, Float, Float32, Float64
+from torch import Tensor
+
+from forecast.config import Tagged, config
+
+FLAT = 1e-9  # spread below this share of the largest value is rounding of float64, not movement
+
+
+@dataclass(frozen=True, eq=False)
+class Scale:
+    """Where a window stands and how far it swings, in the caller's units."""
+
+    level: Float64[Tensor, "batch 1"]
+    spread: Float64[Tensor, "batch 1"]
+    """0 for a window that does not move: whatever the network says, its forecast is the level itself."""
+
+    @property
+    def moves(self) -> Bool[Tensor, "batch 1"]:
+        """True for windows that have a spread to be scaled by."""
+        return self.spread > 0
+
+    def apply(self, values: Float64[Tensor, "batch step"]) -> Float32[Tensor, "batch step"]:
+        """Scale values for the network; a window that does not move is only centred, and bounded."""
+        scaled = (values - self.level) / torch.where(self.moves, self.spread, 1.0)
+        return torch.where(self.moves, scaled, scaled.clamp(-1, 1)).float()
+
+    def undo(self, scaled: Float[Tensor, "batch *step"]) -> Float64[Tensor, "batch *step"]:
+        """Bring values of the network back to the caller's units."""
+        shape = (-1, *[1] * (scaled.ndim - 1))
+        return self.level.view(shape) + self.spread.view(shape) * scaled.double()
+
+
+@config
+class MeanStd:
+    """Level: the mean of the observed past. Spread: its standard deviation."""
+
+    kind: Literal["mean_std"] = "mean_std"
+
+    def measure(
+        self, past: Float64[Tensor, "batch context"], observed: Bool[Tensor, "batch context"]
+    ) -> Scale:
+        """Measure the observed past only."""
+        mean = _mean(past, observed)
+        return _scale(past, observed, level=mean, mean=mean)
+
+
+@config
+class NewestStd:
+    """Level: the newest observed value, for series that wander. Spread: the standard deviation of the observed past."""
+
+    kind: Literal["newest_std"] = "newest_std"
+
+    def measure(
+        self, past: Float64[Tensor, "batch context"], observed: Bool[Tensor, "batch context"]
+    ) -> Scale:
+        """Measure the observed past only."""
+        return _scale(past, observed, level=_newest(past, observed), mean=_mean(past, observed))
+
+
+Scaling = Annotated[MeanStd | NewestStd, Tagged]
+
+
+def _scale(past: Tensor, observed: Tensor, *, level: Tensor, mean: Tensor) -> Scale:
+    deviations = (past - mean) * observed
+    largest = (past * observed).abs().amax(dim=1, keepdim=True)
+    # In units of the largest deviation, so that squares of values near 1e200 stay finite.
+    reach = deviations.abs().amax(dim=1, keepdim=True).clamp(min=torch.finfo(past.dtype).tiny)
+    spread = reach * _mean((deviations / reach).square(), observed).sqrt()
+    moves = spread > FLAT * largest
+    return Scale(
+        level=torch.where(moves, level, _newest(past, observed)), spread=torch.where(moves, spread, 0.0)
+    )
+
+
+def _mean(past: Tensor, observed: Tensor) -> Tensor:
+    count = observed.sum(dim=1, keepdim=True).clamp(min=1)
+    return (past * observed / count).sum(dim=1, keepdim=True)
+
+
+def _newest(past: Tensor, observed: Tensor) -> Tensor:
+    steps = torch.arange(past.shape[1], device=past.device)
+    newest = torch.where(observed, steps, 0).argmax(dim=1, keepdim=True)
+    return (past * observed).gather(1, newest)

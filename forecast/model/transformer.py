@@ -1,0 +1,187 @@
+"""The model: scaling, draft, encoder, decoder and head, for training and for forecasting."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import torch
+from jaxtyping import Bool, Float, Float64
+from pydantic import PositiveInt, model_validator
+from torch import Tensor, nn
+
+from forecast.batch import Batch
+from forecast.config import config
+from forecast.forecast import Forecast
+from forecast.linear import LinearMap
+from forecast.losses import AnyHead, Quantile, masked_mean
+from forecast.model.decoding import AnyDecoder, Autoregressive, Direct, Known, Target
+from forecast.model.draft import Draft, Ridge
+from forecast.model.encoder import Encoder
+from forecast.model.layers import LayerConfig
+from forecast.model.patching import num_patches
+from forecast.model.scaling import MeanStd, Scale, Scaling
+from forecast.position import NoPosition, Position, Sinusoidal
+
+
+@config
+class ModelConfig:
+    """The architecture of one model; with the weights it is all that a forecast needs."""
+
+    context_length: PositiveInt
+    """Steps of the past seen in training; any context is accepted afterwards."""
+
+    horizon: PositiveInt
+    """Steps forecast in training; longer horizons are rolled out in blocks of it."""
+
+    patch_length: PositiveInt = 1
+    """Steps of the context in one encoder token; 1 is a token a step."""
+
+    num_encoder_layers: PositiveInt = 2
+
+    layer: LayerConfig = LayerConfig()
+
+    position: Position = Sinusoidal()
+
+    scaling: Scaling = MeanStd()
+
+    decoder: AnyDecoder = Autoregressive()
+
+    head: AnyHead = Quantile()
+
+    draft: Ridge | None = None
+    """A closed-form forecast that the decoder is given and refines."""
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        if self.layer.d_model % self.layer.num_heads:
+            raise ValueError(f"d_model {self.layer.d_model} must be a multiple of num_heads {self.layer.num_heads}")
+        if isinstance(self.decoder, Direct) and isinstance(self.position, NoPosition) and self.draft is None:
+            raise ValueError("decoder 'direct' tells the steps of the horizon apart by position; choose another than 'none'")
+        return self
+
+
+@dataclass(frozen=True, eq=False)
+class Window:
+    """A window as the network sees it."""
+
+    known: Known
+    scale: Scale
+
+
+class ForecastModel(nn.Module):
+    """An encoder-decoder Transformer over patches (Vaswani et al. 2017; Nie et al. 2023)."""
+
+    def __init__(self, config: ModelConfig):
+        super().__init__()
+        self.config = config
+        num_positions = num_patches(config.context_length, patch_length=config.patch_length)
+        self.encoder = Encoder(
+            config.layer,
+            patch_length=config.patch_length,
+            num_layers=config.num_encoder_layers,
+            position=config.position.build(config.layer.d_model, num_positions=num_positions),
+        )
+        self.decoder = config.decoder.build(
+            config.layer,
+            position=config.position,
+            horizon=config.horizon,
+            num_parameters=config.head.num_parameters,
+            has_draft=config.draft is not None,
+        )
+        has_draft = config.draft is not None
+        self.draft = Draft(context_length=config.context_length, horizon=config.horizon) if has_draft else None
+
+    def install_draft(self, solved: LinearMap) -> None:
+        """Give the model its solved draft, before training."""
+        assert self.draft is not None, "the configuration has no draft"
+        self.draft.install(solved)
+
+    def teacher_forced_loss(self, batch: Batch) -> Float[Tensor, ""]:
+        """Give the loss of a batch while the decoder is shown earlier target steps: what training descends.
+
+        In units of each series' own spread. Unobserved steps, and windows whose past does not move, weigh nothing.
+        """
+        window, target = self._taught(batch)
+        return self._loss(self.decoder.teach(window.known, target), batch, window, target)
+
+    def free_running_loss(self, batch: Batch) -> Float[Tensor, ""]:
+        """Give the same loss while the decoder is fed its own forecasts: what users will get, so what is validated."""
+        window, target = self._taught(batch)
+        horizon = batch.future.shape[1]
+        return self._loss(self.decoder.roll_out(window.known, horizon=horizon), batch, window, target)
+
+    @torch.inference_mode()
+    def forecast(
+        self,
+        past: Float64[Tensor, "batch context"],
+        past_observed: Bool[Tensor, "batch context"],
+        *,
+        horizon: int,
+        quantile_levels: tuple[float, ...] | None = None,
+    ) -> Forecast:
+        """Forecast any horizon from any context, in the units of `past`; the head's own levels where none are given.
+
+        Beyond the trained horizon the forecast goes on in blocks, each from a context that ends in the medians of the
+        block before: intervals of later blocks do not hold the uncertainty of those medians.
+
+        Raises:
+            ContextTooLong: learned positions do not reach as far as the context.
+            QuantilesUnavailable: levels were asked of a point model.
+        """
+        assert not self.training, "call eval() first: dropout would make the forecast random"
+        levels = self.config.head.default_quantile_levels if quantile_levels is None else quantile_levels
+        means, quantiles, done = [], [], 0
+        while done < horizon:
+            block = self._block(past, past_observed, horizon=min(horizon - done, self.config.horizon), levels=levels)
+            means.append(block.mean)
+            quantiles.append(block.quantiles)
+            done += block.mean.shape[1]
+            past, past_observed = _append(past, past_observed, block.median)
+        return Forecast(
+            mean=torch.cat(means, dim=1).cpu().numpy(),
+            quantiles=torch.cat(quantiles, dim=1).cpu().numpy(),
+            quantile_levels=levels,
+        )
+
+    def _block(self, past: Tensor, past_observed: Tensor, *, horizon: int, levels: tuple[float, ...]) -> "Block":
+        window = self._window(past, past_observed, horizon=self.config.horizon)
+        parameters = self.decoder.roll_out(window.known, horizon=horizon)
+        head, undo = self.config.head, window.scale.undo
+        return Block(
+            mean=undo(head.mean(parameters)),
+            median=undo(head.median(parameters)),
+            quantiles=undo(head.quantiles(parameters, levels)),
+        )
+
+    def _taught(self, batch: Batch) -> tuple[Window, Target]:
+        window = self._window(batch.past, batch.past_observed, horizon=batch.future.shape[1])
+        return window, Target(window.scale.apply(batch.future), batch.future_observed)
+
+    def _loss(self, parameters: Tensor, batch: Batch, window: Window, target: Target) -> Float[Tensor, ""]:
+        unit = (window.scale.spread / batch.unit[:, None]).float()
+        loss = self.config.head.loss(parameters, target.future, unit)
+        return masked_mean(loss, batch.future_observed & window.scale.moves)
+
+    def _window(self, past: Tensor, past_observed: Tensor, *, horizon: int) -> Window:
+        scale = self.config.scaling.measure(past, past_observed)
+        scaled = scale.apply(past) * past_observed
+        draft = None
+        if self.draft is not None:
+            draft = scale.apply(self.draft(past, past_observed, horizon=horizon))
+        memory = self.encoder(scaled, past_observed)
+        return Window(Known(memory, scaled, past_observed, draft), scale)
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """A stretch of the horizon in the caller's units."""
+
+    mean: Float64[Tensor, "batch horizon"]
+    median: Float64[Tensor, "batch horizon"]
+    quantiles: Float64[Tensor, "batch horizon quantile"]
+
+
+def _append(past: Tensor, past_observed: Tensor, median: Tensor) -> tuple[Tensor, Tensor]:
+    """Move the context on by the block just forecast; its length stays, unless it is shorter than the block."""
+    length = max(past.shape[1], median.shape[1])
+    observed = torch.ones_like(median, dtype=torch.bool)
+    return torch.cat([past, median], 1)[:, -length:], torch.cat([past_observed, observed], 1)[:, -length:]

@@ -1,0 +1,74 @@
+"""What is asked of a model beside the data: how far, from how much past, at which levels; checked before any work."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Self
+
+from forecast.card import Card
+from forecast.errors import ConfigError
+from forecast.frames.answer import levels_of
+
+Levels = float | Iterable[float]
+"""One level or several: central intervals in per cent (`level`), or probabilities (`quantile_levels`)."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """A checked request, complete."""
+
+    horizon: int
+    """Steps to forecast, 1 or more."""
+
+    context_length: int
+    """Newest steps of each series that the model is shown, 1 or more."""
+
+    quantile_levels: tuple[float, ...]
+    """Ascending, each inside (0, 1)."""
+
+    @classmethod
+    def complete(
+        cls,
+        card: Card,
+        *,
+        horizon: int | None = None,
+        context_length: int | None = None,
+        level: Levels | None = None,
+        quantile_levels: Levels | None = None,
+    ) -> Self:
+        """Check what is asked for and fill in what was trained for the rest.
+
+        Raises:
+            ConfigError: a length is below 1, a level is outside its range, or `level` and `quantile_levels` are both given.
+        """
+        return cls(
+            horizon=_length("horizon", card.horizon if horizon is None else horizon),
+            context_length=_length("context_length", card.context_length if context_length is None else context_length),
+            quantile_levels=_levels(card, level, quantile_levels),
+        )
+
+
+def _length(name: str, steps: int) -> int:
+    if steps < 1:
+        raise ConfigError(f"{name} must be 1 step or more, got {steps}", field=name)
+    return int(steps)
+
+
+def _levels(card: Card, level: Levels | None, quantile_levels: Levels | None) -> tuple[float, ...]:
+    if level is not None and quantile_levels is not None:
+        raise ConfigError(
+            "level and quantile_levels say the same in two ways; give one of them: level=80 is quantile_levels=[0.1, 0.9]",
+            field="level",
+        )
+    if level is not None:
+        return levels_of(level=_several("level", level, below=100))
+    if quantile_levels is not None:
+        return tuple(sorted(set(_several("quantile_levels", quantile_levels, below=1))))
+    return card.quantile_levels
+
+
+def _several(name: str, given: Levels, *, below: int) -> list[float]:
+    levels = list(given) if isinstance(given, Iterable) else [given]
+    for level in levels:
+        if not 0 < level < below:
+            raise ConfigError(f"{name} must lie between 0 and {below}, both excluded, got {level}", field=name)
+    return levels

@@ -1,0 +1,73 @@
+"""How a model is trained: configuration only, so that reading it does not cost the import of Lightning."""
+
+from typing import Literal
+
+from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
+from torch import nn
+from torch.optim import AdamW
+
+from forecast.config import config
+
+
+@config
+class OptimizerConfig:
+    """AdamW (Loshchilov & Hutter 2019) with warm-up and cosine."""
+
+    learning_rate: PositiveFloat = 1e-3
+    """At the end of the warm-up."""
+
+    weight_decay: NonNegativeFloat = 0.01
+    """On matrices; biases, norms and single vectors are left alone."""
+
+    betas: tuple[float, float] = (0.9, 0.95)
+
+    warmup_share: NonNegativeFloat = 0.1
+    """Part of all steps spent warming up."""
+
+    def build(self, module: nn.Module) -> AdamW:
+        """Build the optimizer over the parameters of a module."""
+        matrices = [weight for weight in module.parameters() if weight.ndim > 1]
+        vectors = [weight for weight in module.parameters() if weight.ndim <= 1]
+        groups = [
+            {"params": matrices, "weight_decay": self.weight_decay},
+            {"params": vectors, "weight_decay": 0.0},
+        ]
+        return AdamW(groups, lr=self.learning_rate, betas=self.betas)
+
+
+@config
+class TrainerConfig:
+    """How long, how fast and on what a model is trained."""
+
+    max_epochs: PositiveInt = 20
+
+    max_steps: PositiveInt | None = None
+    """Ends the run earlier; the schedule is laid over the shorter of the two."""
+
+    batch_size: PositiveInt = 128
+    """Windows a step."""
+
+    stride: PositiveInt = 1
+    """Steps between the origins of neighbouring training windows of a series."""
+
+    validation_stride: PositiveInt = 1
+    """Steps between the origins of neighbouring validation windows of a series."""
+
+    optimizer: OptimizerConfig = OptimizerConfig()
+
+    gradient_clip: NonNegativeFloat = 1.0
+    """Largest global norm of the gradient; 0 does not clip."""
+
+    average_decay: float = Field(default=0.99, ge=0, lt=1)
+    """Decay a step of the exponential moving average of the weights, which is what is validated and kept."""
+
+    monitor: Literal["validation_loss", "train_loss"] = "validation_loss"
+    """What the best epoch and early stopping are judged by."""
+
+    patience: PositiveInt = 5
+    """Epochs without a better monitored loss before the run stops."""
+
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+
+    precision: Literal["32-true", "bf16-mixed", "16-mixed"] = "32-true"
+    """On a CPU 32-true is the only sensible one: without bf16 instructions the others are many times slower."""

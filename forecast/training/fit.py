@@ -1,0 +1,151 @@
+"""One training run: from an untrained model and two loaders to the best weights."""
+
+import logging
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from lightning.pytorch import Callback, Trainer
+from lightning.pytorch.callbacks import EarlyStopping, EMAWeightAveraging, ModelCheckpoint
+from torch.utils.data import DataLoader
+
+from forecast.errors import TrainingError
+from forecast.model.transformer import ForecastModel
+from forecast.training.callbacks import EpochMetrics, History, OnEpoch, ThroughputBar
+from forecast.training.config import TrainerConfig
+from forecast.training.module import TeacherForcing
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What a training run leaves: the model itself holds the best weights."""
+
+    epochs: list[EpochMetrics]
+    best_epoch: int
+    """Counted from 0; -1 where no epoch was better than the model before training, its draft."""
+    best_loss: float
+    """The monitored loss of the weights kept."""
+
+
+def fit_model(
+    model: ForecastModel,
+    *,
+    train: DataLoader,
+    validation: DataLoader | None,
+    config: TrainerConfig,
+    folder: Path,
+    on_epoch: OnEpoch = lambda epoch, metrics: None,
+    progress: bool = False,
+) -> Fit:
+    """Train `model` in place and leave it with the best weights, in evaluation mode on the CPU.
+
+    Nothing is written outside `folder`, which receives the best checkpoint.
+
+    Raises:
+        TrainingError: there is nothing to train on, or nothing to judge epochs by.
+    """
+    _check(train, validation, config)
+    module = TeacherForcing(model, config.optimizer)
+    history, checkpoint = History(on_epoch), _checkpoint(config, folder)
+    callbacks = [EMAWeightAveraging(decay=config.average_decay), history, checkpoint, _early_stopping(config)]
+    with _quiet():
+        untrained = _untrained_loss(module, validation, config, folder) if model.draft is not None else float("inf")
+        before = {name: weight.clone() for name, weight in model.state_dict().items()}
+        trainer = _trainer(config, folder, [*callbacks, *([ThroughputBar()] if progress else [])], progress=progress)
+        trainer.fit(module, train, validation)
+    fit = _best(model, checkpoint, history, untrained=untrained, before=before)
+    model.to("cpu").eval()
+    return fit
+
+
+def _check(train: DataLoader, validation: DataLoader | None, config: TrainerConfig) -> None:
+    if len(train) == 0:
+        raise TrainingError("there is no training window; give longer series, or a shorter context_length or horizon")
+    if validation is None and config.monitor == "validation_loss":
+        raise TrainingError(
+            "there is no validation window to judge epochs by; give the split a validation part of at least one "
+            "horizon, or set trainer.monitor to train_loss"
+        )
+
+
+def _trainer(config: TrainerConfig, folder: Path, callbacks: list[Callback], *, progress: bool) -> Trainer:
+    return Trainer(
+        default_root_dir=folder,
+        accelerator={"auto": "auto", "cpu": "cpu", "cuda": "gpu"}[config.device],
+        devices=1,
+        precision=config.precision,
+        max_epochs=config.max_epochs,
+        max_steps=config.max_steps or -1,
+        gradient_clip_val=config.gradient_clip or None,
+        callbacks=callbacks,
+        logger=False,
+        enable_progress_bar=progress,
+        enable_model_summary=False,
+        num_sanity_val_steps=0,
+        deterministic=True,
+    )
+
+
+def _checkpoint(config: TrainerConfig, folder: Path) -> ModelCheckpoint:
+    return ModelCheckpoint(
+        dirpath=folder / "checkpoints",
+        filename="best",
+        monitor=config.monitor,
+        save_top_k=1,
+        enable_version_counter=False,
+        save_on_train_epoch_end=True,
+    )
+
+
+def _early_stopping(config: TrainerConfig) -> EarlyStopping:
+    return EarlyStopping(monitor=config.monitor, patience=config.patience, check_on_train_epoch_end=True)
+
+
+def _untrained_loss(
+    module: TeacherForcing, validation: DataLoader | None, config: TrainerConfig, folder: Path
+) -> float:
+    """Measure the draft alone: a model that refines one must not end up worse than it."""
+    if validation is None:
+        return float("inf")
+    trainer = _trainer(config, folder, [], progress=False)
+    return float(trainer.validate(module, validation, verbose=False)[0]["validation_loss"])
+
+
+def _best(
+    model: ForecastModel,
+    checkpoint: ModelCheckpoint,
+    history: History,
+    *,
+    untrained: float,
+    before: dict[str, torch.Tensor],
+) -> Fit:
+    assert checkpoint.best_model_score is not None, "a finished run has validated at least once"
+    best = float(checkpoint.best_model_score)
+    if untrained <= best:
+        model.load_state_dict(before)
+        return Fit(history.epochs, best_epoch=-1, best_loss=untrained)
+    saved = torch.load(checkpoint.best_model_path, map_location="cpu", weights_only=True)
+    weights = saved["state_dict"]
+    model.load_state_dict({name.removeprefix("model."): weight for name, weight in weights.items()})
+    return Fit(history.epochs, best_epoch=int(saved["epoch"]), best_loss=best)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Silence what Lightning says of itself; its warnings about data are kept but for those that do not apply here."""
+    loggers = [logging.getLogger(name) for name in ("lightning.pytorch", "lightning.fabric")]
+    levels = [logger.level for logger in loggers]
+    with warnings.catch_warnings():
+        # Batches are gathered in one step from memory: worker processes would only copy them.
+        warnings.filterwarnings("ignore", message=".*does not have many workers.*")
+        warnings.filterwarnings("ignore", message=".*Checkpoint directory .* exists and is not empty.*")
+        for logger in loggers:
+            logger.setLevel(logging.ERROR)
+        try:
+            yield
+        finally:
+            for logger, level in zip(loggers, levels, strict=True):
+                logger.setLevel(level)

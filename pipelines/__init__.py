@@ -1,0 +1,1 @@
+"""The offline house: tables in, windows cut, models trained, backtested and promoted."""

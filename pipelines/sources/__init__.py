@@ -1,0 +1,14 @@
+"""Where rows come from; a new source is a file here and a name in the union below."""
+
+from typing import Annotated
+
+from forecast.config import Tagged
+from pipelines.sources.base import Description
+from pipelines.sources.embedded import EmbeddedSource
+from pipelines.sources.files import FilesSource, Wide
+from pipelines.sources.public import PublicSource
+from pipelines.sources.sine import SineSource
+
+Source = Annotated[EmbeddedSource | FilesSource | PublicSource | SineSource, Tagged]
+
+__all__ = ["Description", "EmbeddedSource", "FilesSource", "PublicSource", "SineSource", "Source", "Wide"]
