@@ -9,7 +9,6 @@ BIN := $(VENV)/bin
 PINS := requirements/constraints-py311.txt
 READY := $(VENV)/.ready
 INSTALL := $(BIN)/python -m pip install --quiet --constraint $(PINS) $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
-PACKAGES := forecast pipelines api longcast
 
 # Nothing that runs here reports to anyone.
 export MLFLOW_DISABLE_TELEMETRY := true
@@ -60,7 +59,7 @@ show-main: $(READY) ## Show what the main job promises, with the commands and th
 
 clean: ## Remove the virtual environment and the tools' caches, but no runs and no models
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis build dist
-	find $(PACKAGES) tests benchmarks -type d -name __pycache__ -prune -exec rm -rf {} +
+	find . -type d -name __pycache__ -prune -exec rm -rf {} +
 
 # The set-up: again only when the pins or the project's own description are newer than it.
 $(READY): pyproject.toml $(PINS)

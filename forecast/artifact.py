@@ -83,7 +83,7 @@ def load_artifact(folder: str | Path, *, device: str | torch.device = "cpu") -> 
 
 def _refuse_to_overwrite(target: Path) -> None:
     if target.exists() and not (target / CARD_FILE).is_file() and not _is_empty_folder(target):
-        raise ArtifactError(f"{str(target)!r} exists and is no artifact; name a folder that is free, or remove it first")
+        raise ArtifactError(f"{str(target)!r} exists and is no artifact; name a free folder, or remove it first")
 
 
 def _is_empty_folder(target: Path) -> bool:
@@ -95,8 +95,8 @@ def _weights_bytes(model: ForecastModel) -> bytes:
     broken = [name for name, tensor in weights.items() if not bool(tensor.isfinite().all())]
     if broken:
         raise ArtifactError(
-            f"the weights {_list(broken)} hold values that are not finite: the training diverged, or the draft was never "
-            f"solved; a model like this forecasts nothing and is not saved"
+            f"the weights {_list(broken)} hold values that are not finite, so the model is not saved: "
+            f"its training diverged, or its draft was never solved"
         )
     return safetensors.torch.save(weights, metadata={"format": "pt"})
 
@@ -115,15 +115,17 @@ def _read_card(file: Path) -> tuple[Card, WeightsFile]:
         return build_config(Card, plain), promised
     except ConfigError as failure:
         raise ArtifactError(
-            f"{str(file)!r} does not describe a model of this library: {failure}; it was changed by hand, or written by "
-            f"longcast {plain.get('library_version')!r}",
+            f"{str(file)!r} does not describe a model of this library: {failure}; it was changed by hand, or written "
+            f"by another version of longcast ({plain.get('library_version')})",
             field=failure.field,
         ) from None
 
 
 def _read_json(file: Path) -> dict[str, Any]:
     if not file.is_file():
-        raise ArtifactError(f"no artifact at {str(file.parent)!r}: it has no {file.name}; give the folder of a saved model")
+        raise ArtifactError(
+            f"no artifact at {str(file.parent)!r}: no {file.name} there; give the folder of a saved one"
+        )
     try:
         plain = json.loads(file.read_bytes())
     except ValueError as failure:
@@ -172,10 +174,10 @@ def _check_fit(weights: dict[str, Tensor], expected: dict[str, Tensor], *, where
         for name, tensor in expected.items()
         if name in weights and _shape(weights[name]) != _shape(tensor)
     ]
-    faults = [f"{_list(missing)} missing"] * bool(missing) + [f"{_list(unknown)} unknown"] * bool(unknown) + differing[:NAMED]
-    if faults:
+    if missing or unknown or differing:
+        faults = [f"missing: {_list(missing)}", f"unknown: {_list(unknown)}", f"of another shape: {_list(differing)}"]
         raise ArtifactError(
-            f"the weights at {str(where)!r} are not of the model that {CARD_FILE} describes: {'; '.join(faults)}; "
+            f"the weights at {str(where)!r} are not of the model that {CARD_FILE} describes ({'; '.join(faults)}); "
             f"the two files belong to different models, or the card was changed by hand"
         )
 
@@ -186,7 +188,7 @@ def _shape(tensor: Tensor) -> str:
 
 def _list(names: list[str]) -> str:
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return ", ".join(names[:NAMED]) + more
+    return (", ".join(names[:NAMED]) or "none") + more
 
 
 def _device(name: str | torch.device) -> torch.device:

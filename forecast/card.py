@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC
 from typing import Literal
 
@@ -11,10 +12,9 @@ from jaxtyping import Int64
 from pydantic import Field
 
 from forecast.config import config
-from forecast.frames.contract import DataContract
+from forecast.frames.contract import DataContract, Prepared
 from forecast.frames.digest import panel_digest
 from forecast.frames.frequency import Frequency
-from forecast.frames.panel import Panel
 from forecast.frames.time import TimeAxis
 from forecast.model.transformer import ForecastModel, ModelConfig
 from forecast.version import git_sha, library_version
@@ -45,9 +45,10 @@ class Card:
     name: str = Field(min_length=1)
     """Under which it is registered."""
 
-    library_version: str = Field(default_factory=library_version)
+    library_version: str
+    """Version that trained it."""
 
-    git_sha: str | None = Field(default_factory=git_sha)
+    git_sha: str | None
     """Commit of the checkout that trained it; None where the library was installed."""
 
     model: ModelConfig
@@ -95,21 +96,24 @@ class Card:
 
 def describe(
     model: ForecastModel,
-    panel: Panel,
+    prepared: Prepared,
     *,
     name: str,
     contract: DataContract,
     ends: Int64[np.ndarray, " series"],
     backtest: Mapping[str, float],
 ) -> Card:
-    """Write the card of a model trained on the steps of `panel` before `ends`, counted from each series' start.
+    """Write the card of a model trained on the steps before `ends`, counted from each series' start.
 
-    `contract` is the one that the panel was prepared by; figures of the backtest that are undefined are left out.
+    `contract` is the one that the data were prepared by; figures of the backtest that are undefined are left out.
     """
+    panel = prepared.panel
     return Card(
         name=name,
+        library_version=library_version(),
+        git_sha=git_sha(),
         model=model.config,
-        contract=contract,
+        contract=replace(contract, columns=prepared.columns),
         frequency=panel.axis.frequency.text,
         time=_time_format(panel.axis),
         trained_until=_newest(panel.axis, ends),

@@ -1,41 +1,39 @@
 """An artifact made callable: a frame of history in, a frame of forecasts out, with no trainer between them."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Int64
+from jaxtyping import Int64
 
 from forecast.artifact import Artifact, load_artifact
 from forecast.batch import cut_windows
 from forecast.card import Card
-from forecast.errors import MissingValues
+from forecast.errors import DataError, MissingValues
 from forecast.forecast import Forecast
 from forecast.frames.answer import forecast_frame
-from forecast.frames.contract import DataContract, prepare
-from forecast.frames.door import Kind, kind_of
+from forecast.frames.column_type import Kind
+from forecast.frames.columns import Columns
+from forecast.frames.contract import prepare
+from forecast.frames.frequency import Frequency
 from forecast.frames.panel import Panel
 from forecast.frames.report import Report
 from forecast.request import Levels, Request
 
-STEPS_A_BATCH = 131_072  # past and horizon together: 64 windows of 2,048 steps, some 100 MB of activations at d_model 64
+STEPS_A_BATCH = 131_072  # past and horizon: 64 windows of 2,048 steps, about 100 MB of activations at d_model 64
 NAMED = 3  # series that a message names; a frame can hold thousands
 
 
-class SeriesLeftOut(UserWarning):
+class ForecastWarning(UserWarning):
+    """Something to know before trusting a forecast."""
+
+
+class SeriesLeftOut(ForecastWarning):
     """Some series of a frame cannot be forecast; the others are."""
-
-
-@dataclass(frozen=True)
-class LeftOut:
-    """A series of the frame that has no forecast, and why."""
-
-    series: str | int
-    reason: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,20 +47,29 @@ class Prediction:
     """One row a series of `panel`."""
 
     report: Report
-    """What the contract found in the frame."""
+    """What the contract found in the frame and did about it."""
 
-    left_out: tuple[LeftOut, ...]
-    contract: DataContract
+    left_out: Mapping[str | int, DataError]
+    """Series of the frame that have no forecast, by id, with why."""
+
+    notes: tuple[str, ...]
+    """What else the caller should know before trusting the forecast."""
+
+    columns: Columns
+    """The names under which the frame's columns were found."""
+
+    like: Kind
+    """The library of the frame."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What the caller should hear of, for people: what the contract did to the frame, and who was left out."""
+        """What the caller should hear of, for people: findings of the contract, series left out, notes."""
         found = tuple(str(finding) for finding in self.report.findings)
-        return found + tuple(f"series {left.series!r}: {left.reason}" for left in self.left_out)
+        return found + tuple(str(reason) for reason in self.left_out.values()) + self.notes
 
-    def frame(self, *, like: Kind) -> Any:
-        """Dress the forecast: id, time, `mean`, and a column a quantile level, in the caller's types."""
-        return forecast_frame(self.panel, self.forecast, like=like, columns=self.contract.columns)
+    def frame(self) -> Any:
+        """Dress the forecast: id, time, `mean`, and a column a quantile level, in the caller's library and types."""
+        return forecast_frame(self.panel, self.forecast, like=self.like, columns=self.columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +95,7 @@ class Predictor:
         horizon: int | None = None,
         level: Levels | None = None,
         quantile_levels: Levels | None = None,
-        frequency: str | None = None,
+        frequency: str | int | None = None,
         context_length: int | None = None,
     ) -> Any:
         """Forecast every series of a long frame from its own end; the answer is of the frame's kind.
@@ -102,57 +109,97 @@ class Predictor:
             QuantilesUnavailable: levels were asked of a point model.
             ContextTooLong: the model's positions do not reach as far as the context asked for.
         """
-        request = self.request(
-            horizon=horizon, level=level, quantile_levels=quantile_levels, context_length=context_length
+        request = Request.complete(
+            self.card, horizon=horizon, level=level, quantile_levels=quantile_levels, context_length=context_length
         )
         prediction = self.answer(frame, request=request, frequency=frequency)
-        if prediction.left_out:
-            warnings.warn(_sentence(prediction.left_out), SeriesLeftOut, stacklevel=2)
-        return prediction.frame(like=kind_of(frame))
+        for warning in _warnings(prediction):
+            warnings.warn(warning, stacklevel=2)
+        return prediction.frame()
 
-    def request(self, **asked: Any) -> Request:
-        """Complete what is asked for by what was trained (`Request.complete`, with its arguments and errors)."""
-        return Request.complete(self.card, **asked)
+    def answer(self, frame: Any, *, request: Request, frequency: str | int | None = None) -> Prediction:
+        """Forecast every series of a long frame that can be, as `predict` does; the value also says which cannot."""
+        contract = replace(self.card.contract, frequency=self.card.frequency if frequency is None else frequency)
+        prepared = prepare(frame, contract, on_bad_series="leave_out")
+        blind = blind_series(prepared.panel, context_length=request.context_length)
+        panel = _without(prepared.panel, blind)
+        return Prediction(
+            panel=panel,
+            forecast=self.forecast(panel, request=request),
+            report=prepared.report,
+            left_out={**prepared.left_out, **blind},
+            notes=self._notes(panel),
+            columns=prepared.columns,
+            like=prepared.like,
+        )
 
-    def answer(self, frame: Any, *, request: Request, frequency: str | None = None) -> Prediction:
-        """Forecast every series of a long frame that can be, and say which cannot, as `predict` does, as a value."""
-        contract = replace(self.card.contract, frequency=frequency or self.card.frequency)
-        prepared = prepare(frame, contract)
-        usable = observed_lately(prepared.panel, context_length=request.context_length)
-        left_out = _left_out(prepared.panel, np.flatnonzero(~usable), context_length=request.context_length)
-        if not usable.any():
-            raise MissingValues(_sentence(left_out), field=contract.columns.target)
-        panel = prepared.panel.select(np.flatnonzero(usable).tolist()) if left_out else prepared.panel
-        forecast = self.predict_panel(panel, request=request)
-        return Prediction(panel, forecast, report=prepared.report, left_out=left_out, contract=contract)
+    def predict_panel(
+        self,
+        panel: Panel,
+        *,
+        horizon: int | None = None,
+        quantile_levels: Levels | None = None,
+        context_length: int | None = None,
+    ) -> Forecast:
+        """Forecast every series of a panel from its end; what is not given is as it was trained.
 
-    def predict_panel(self, panel: Panel, *, request: Request) -> Forecast:
-        """Forecast every series of a panel from its end, in batches whose size changes no forecast.
-
-        Each series must be observed somewhere in its newest `context_length` steps (`observed_lately`).
+        Raises:
+            ConfigError: a request that makes no sense.
+            MissingValues: a series has no observed step in its context.
         """
-        parts = [self._forecast(panel, numbers, request=request) for numbers in _batches(len(panel), request)]
+        request = Request.complete(
+            self.card, horizon=horizon, quantile_levels=quantile_levels, context_length=context_length
+        )
+        for reason in blind_series(panel, context_length=request.context_length).values():
+            raise reason
+        return self.forecast(panel, request=request)
+
+    def forecast(self, panel: Panel, *, request: Request) -> Forecast:
+        """Forecast every series of a panel, each seen lately, in batches whose size changes no forecast."""
+        parts = [self._windows(panel, numbers, request=request) for numbers in _batches(len(panel), request)]
         return Forecast(
             mean=np.concatenate([part.mean for part in parts]),
             quantiles=np.concatenate([part.quantiles for part in parts]),
             quantile_levels=request.quantile_levels,
         )
 
-    def _forecast(self, panel: Panel, numbers: Int64[np.ndarray, " batch"], *, request: Request) -> Forecast:
-        model = self.artifact.model
+    def _windows(self, panel: Panel, numbers: Int64[np.ndarray, " batch"], *, request: Request) -> Forecast:
+        model, origins = self.artifact.model, panel.lengths[numbers]
         windows = cut_windows(
-            panel, series=numbers, origins=panel.lengths[numbers], context_length=request.context_length, horizon=0
+            panel, series=numbers, origins=origins, context_length=request.context_length, horizon=0
         ).to(next(model.parameters()).device)
         return model.forecast(
             windows.past, windows.past_observed, horizon=request.horizon, quantile_levels=request.quantile_levels
         )
 
+    def _notes(self, panel: Panel) -> tuple[str, ...]:
+        trained, given = self.card.frequency, panel.axis.frequency.text
+        if Frequency.parse(trained) == panel.axis.frequency:
+            return ()
+        return (f"the model was trained on steps of {trained!r} and is given {given!r}: check it by a backtest",)
 
-def observed_lately(panel: Panel, *, context_length: int) -> Bool[np.ndarray, " series"]:
-    """Tell for each series whether any of its newest `context_length` steps is observed: else there is nothing to go by."""
+
+def blind_series(panel: Panel, *, context_length: int) -> dict[str | int, DataError]:
+    """Give the series none of whose newest steps is observed, so that there is nothing to forecast from."""
     seen = np.concatenate([[0], np.cumsum(panel.observed)])
     ends = panel.offsets[1:]
-    return seen[ends] > seen[np.maximum(panel.offsets[:-1], ends - context_length)]
+    starts = np.maximum(panel.offsets[:-1], ends - context_length)
+    return {
+        panel.ids[number]: MissingValues(
+            f"series {panel.ids[number]!r}: none of its newest {ends[number] - starts[number]:,} steps has a value, so "
+            f"there is nothing to forecast from; send values, or leave the series out",
+            series=str(panel.ids[number]),
+        )
+        for number in np.flatnonzero(seen[ends] == seen[starts]).tolist()
+    }
+
+
+def _without(panel: Panel, blind: Mapping[str | int, DataError]) -> Panel:
+    if not blind:
+        return panel
+    if len(blind) == len(panel):
+        raise next(iter(blind.values()))
+    return panel.select([number for number, name in enumerate(panel.ids) if name not in blind])
 
 
 def _batches(num_series: int, request: Request) -> Iterator[Int64[np.ndarray, " batch"]]:
@@ -161,18 +208,10 @@ def _batches(num_series: int, request: Request) -> Iterator[Int64[np.ndarray, " 
         yield np.arange(first, min(first + size, num_series), dtype=np.int64)
 
 
-def _left_out(panel: Panel, numbers: Int64[np.ndarray, " n"], *, context_length: int) -> tuple[LeftOut, ...]:
-    return tuple(
-        LeftOut(
-            panel.ids[number],
-            f"none of its newest {min(context_length, panel.lengths[number])} steps is observed, so there is nothing to "
-            f"forecast from; send values, or leave the series out",
-        )
-        for number in numbers
-    )
-
-
-def _sentence(left_out: tuple[LeftOut, ...]) -> str:
-    named = "; ".join(f"series {left.series!r}: {left.reason}" for left in left_out[:NAMED])
-    more = f"; and {len(left_out) - NAMED} more" if len(left_out) > NAMED else ""
-    return f"{len(left_out)} series cannot be forecast: {named}{more}"
+def _warnings(prediction: Prediction) -> Iterator[ForecastWarning]:
+    for note in prediction.notes:
+        yield ForecastWarning(note)
+    reasons = [str(reason) for reason in prediction.left_out.values()]
+    if reasons:
+        more = f"; and {len(reasons) - NAMED} more" if len(reasons) > NAMED else ""
+        yield SeriesLeftOut(f"{len(reasons)} series have no forecast: {'; '.join(reasons[:NAMED])}{more}")

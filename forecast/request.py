@@ -8,7 +8,7 @@ from forecast.card import Card
 from forecast.errors import ConfigError
 from forecast.frames.answer import levels_of
 
-Levels = float | Iterable[float]
+Levels = int | float | Iterable[int | float]
 """One level or several: central intervals in per cent (`level`), or probabilities (`quantile_levels`)."""
 
 
@@ -38,7 +38,7 @@ class Request:
         """Check what is asked for and fill in what was trained for the rest.
 
         Raises:
-            ConfigError: a length is below 1, a level is outside its range, or `level` and `quantile_levels` are both given.
+            ConfigError: a length is below 1, a level is out of range, or `level` and `quantile_levels` are both given.
         """
         return cls(
             horizon=_length("horizon", card.horizon if horizon is None else horizon),
@@ -56,7 +56,7 @@ def _length(name: str, steps: int) -> int:
 def _levels(card: Card, level: Levels | None, quantile_levels: Levels | None) -> tuple[float, ...]:
     if level is not None and quantile_levels is not None:
         raise ConfigError(
-            "level and quantile_levels say the same in two ways; give one of them: level=80 is quantile_levels=[0.1, 0.9]",
+            "level and quantile_levels say the same in two ways, give one: level=80 is quantile_levels=[0.1, 0.9]",
             field="level",
         )
     if level is not None:
@@ -67,8 +67,8 @@ def _levels(card: Card, level: Levels | None, quantile_levels: Levels | None) ->
 
 
 def _several(name: str, given: Levels, *, below: int) -> list[float]:
-    levels = list(given) if isinstance(given, Iterable) else [given]
+    levels = [float(level) for level in (given if isinstance(given, Iterable) else [given])]
     for level in levels:
         if not 0 < level < below:
-            raise ConfigError(f"{name} must lie between 0 and {below}, both excluded, got {level}", field=name)
+            raise ConfigError(f"{name} must lie between 0 and {below}, both excluded, got {level:g}", field=name)
     return levels

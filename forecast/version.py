@@ -33,7 +33,11 @@ def git_sha() -> str | None:
         return None
     try:
         asked = subprocess.run(
-            ["git", "-C", str(CHECKOUT), "rev-parse", "--verify", "HEAD"], capture_output=True, text=True, timeout=5
+            ["git", "-C", str(CHECKOUT), "rev-parse", "--verify", "HEAD"],
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=5,
         )
     except (OSError, subprocess.TimeoutExpired):
         return None

@@ -1,8 +1,8 @@
 """The drive of every accuracy figure: one forecaster over all windows, batch by batch."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from jaxtyping import Int64
@@ -13,10 +13,12 @@ from forecast.frames.panel import Panel
 from forecast.metrics import Comparison, Scores, SeriesScales, standard_metrics
 from pipelines.windows import WindowIndex
 
+T = TypeVar("T")
+
 BATCH_SIZE = 256  # windows: 1.5 MB of context at 720 steps, and past the point where Python's share of the time shows
 
-Track = Callable[[Iterable[int]], Iterable[int]]
-"""Wraps the first window of each batch, in order, to show progress: for example `rich.progress.track`."""
+Track = Callable[[Sequence[T]], Iterable[T]]
+"""Passes on what it is given, batch by batch, and shows how far it is: for example `rich.progress.track`."""
 
 
 @runtime_checkable
@@ -46,10 +48,10 @@ def evaluate(
     batch_size: int = BATCH_SIZE,
     track: Track = iter,
 ) -> Scores:
-    """Score every window, none dropped; the scores are the same whatever the batch size, to the contender's own rounding.
+    """Score every window, none dropped; the scores are the same for every batch size, to the contender's own rounding.
 
-    `quantile_levels` are the levels scored: those of the contender unless given. A contender of points is scored at them
-    as a distribution without spread.
+    `quantile_levels` are the levels scored: those of the contender unless given. A contender of points is scored at
+    them as a distribution without spread.
     """
     levels = contender.quantile_levels if quantile_levels is None else quantile_levels
     scores = Scores(standard_metrics(levels), num_series=len(panel), horizon=horizon)
@@ -63,17 +65,15 @@ def evaluate(
             horizon=horizon,
             units=scales.unit,
         )
-        forecast = contender.forecast(_without_future(batch), series=series, horizon=horizon)
-        scores.add(
-            Comparison(
-                forecast=forecast,
-                actual=batch.future.numpy(),
-                observed=batch.future_observed.numpy() & _allowed(windows, series=series, origins=origins, horizon=horizon),
-                unit=scales.unit[series],
-                seasonal_scale=scales.seasonal[series],
-            ),
-            series=series,
+        in_part = origins[:, None] + np.arange(horizon) < windows.ends[series, None]
+        comparison = Comparison(
+            forecast=contender.forecast(_without_future(batch), series=series, horizon=horizon),
+            actual=batch.future.numpy(),
+            observed=batch.future_observed.numpy() & in_part,
+            unit=scales.unit[series],
+            seasonal_scale=scales.seasonal[series],
         )
+        scores.add(comparison, series=series)
     return scores
 
 
@@ -86,19 +86,10 @@ def forecast_windows(
     horizon: int,
 ) -> Forecast:
     """Forecast chosen windows; `origins` counts steps from the start of each series to the first step forecast."""
-    batch = cut_windows(
-        panel, series=series, origins=origins, context_length=contender.context_length, horizon=0
-    )
+    batch = cut_windows(panel, series=series, origins=origins, context_length=contender.context_length, horizon=0)
     return contender.forecast(batch, series=series, horizon=horizon)
 
 
 def _without_future(batch: Batch) -> Batch:
     """What is scored is out of reach of whoever forecasts it."""
     return replace(batch, future=batch.future[:, :0], future_observed=batch.future_observed[:, :0])
-
-
-def _allowed(
-    windows: WindowIndex, *, series: Int64[np.ndarray, " batch"], origins: Int64[np.ndarray, " batch"], horizon: int
-) -> Bool[np.ndarray, "batch {horizon}"]:
-    """Targets that lie past the part of the windows belong to a later part, and are not scored."""
-    return origins[:, None] + np.arange(horizon) < windows.ends[series, None]

@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from forecast.forecast import Forecast
 from forecast.frames.panel import Panel
@@ -49,30 +50,31 @@ def fan_chart(
         _draw_forecast(ax, moments[before:], forecast, row)
         ax.plot(moments, _steps(panel, number, **place), color=INK, linewidth=1.0, label="actual")
         ax.axvline(moments[before], color=MUTED, linewidth=0.8, linestyle=(0, (2, 2)))
-        ax.set_title(f"{panel.ids[number]}, forecast from {moments[before]}", loc="left", fontsize=9, color=INK)
-        ax.set_ylabel(target)
+        title = f"{panel.ids[number]}, forecast from {_written(moments[before])}"
+        ax.set_title(title, loc="left", fontsize=9, color=INK)
+        ax.set_ylabel(target, fontsize=9)
         _dress(ax)
         _label_time(ax, panel)
-    axes[-1].set_xlabel(_time_label(panel))
+    axes[-1].set_xlabel(_time_label(panel), fontsize=9)
     _legend(figure, axes[0])
     return figure
 
 
-def error_by_horizon(result: BacktestResult, *, metric: str = "mase", step: str = "step") -> Figure:
-    """Draw `metric` at every horizon step, one line a forecaster; `step` names the unit of the horizon axis."""
+def error_by_horizon(result: BacktestResult, *, step: str, metric: str = "mase") -> Figure:
+    """Draw `metric` at every horizon step of `step` each: one line a forecaster, the first the boldest."""
     figure = _figure(num_rows=2, title="Error by horizon")
     ax = figure.subplots()
     steps = np.arange(1, result.horizon + 1)
     for index, name in enumerate(result):
         color, line = LINES[index % len(LINES)]
         values = result[name].by_step()[metric]
-        width = 2.0 if index == 0 else 1.4
-        marker = "o" if len(steps) == 1 else None
-        ax.plot(steps, values, color=color, linestyle=line, linewidth=width, marker=marker, label=name.replace("_", " "))
-    ax.set_xlabel(f"horizon ({step}s ahead)")
-    ax.set_ylabel(result[next(iter(result))].metrics[metric].label)
+        drawn = ax.plot(steps, values, color=color, linestyle=line, linewidth=2.0 if index == 0 else 1.4)[0]
+        drawn.set_label(name.replace("_", " "))
+        drawn.set_marker("o" if len(steps) == 1 else "")  # one point draws no line
+    ax.set_xlabel(f"horizon (steps of {step})", fontsize=9)
+    ax.set_ylabel(result[next(iter(result))].metrics[metric].label, fontsize=9)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 3, 6, 10]))
     ax.set_ylim(bottom=0)
-    ax.margins(x=0.01)
     _dress(ax)
     _legend(figure, ax)
     return figure
@@ -83,12 +85,16 @@ def _moments(panel: Panel, number: int, *, first: int, count: int) -> list[int] 
     return panel.axis.moments_at(numbers, steps=np.arange(first, first + count)).to_list()
 
 
+def _written(moment: int | datetime) -> str:
+    return str(moment) if isinstance(moment, int) else moment.isoformat(sep=" ", timespec="minutes")
+
+
 def _label_time(ax: Axes, panel: Panel) -> None:
     """Write dates as the zone of the data has them, not as that of the machine."""
     if panel.axis.stamp_type.dtype == pl.Int64:
         return
     zone = ZoneInfo(panel.axis.zone or "UTC")
-    locator = AutoDateLocator(tz=zone, maxticks=8)
+    locator = AutoDateLocator(tz=zone)
     ax.xaxis.set_major_locator(locator)
     ax.xaxis.set_major_formatter(ConciseDateFormatter(locator, tz=zone))
 
@@ -152,6 +158,7 @@ def _dress(ax: Axes) -> None:
     ax.grid(axis="y", color=GRID, linewidth=0.8)
     ax.set_axisbelow(True)
     ax.tick_params(colors=MUTED, labelcolor=INK, labelsize=8)
+    ax.xaxis.get_offset_text().set_fontsize(8)
     ax.margins(x=0.01)
 
 

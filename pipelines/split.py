@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
 import numpy as np
 from jaxtyping import Bool, Float64, Int64
@@ -65,7 +65,7 @@ class FractionSplit(SplitContract):
     """Share of the steps that validate; 0 for none."""
 
     @model_validator(mode="after")
-    def _check_sum(self) -> Self:
+    def _check_sum(self) -> "FractionSplit":
         if self._test < 0:
             raise ValueError(f"train {self.train} and validation {self.validation} must not exceed 1 together")
         return self
@@ -77,9 +77,10 @@ class FractionSplit(SplitContract):
     def cut(self, panel: Panel, *, horizon: int = 1) -> Parts:
         test = _share(panel.lengths, self._test)
         train = _share(panel.lengths, _exact(self.train)) if self.validation else panel.lengths - test
-        shortest = np.maximum(horizon, 1)
-        fits = (train >= 1) & ((panel.lengths - test - train >= shortest) | (self.validation == 0))
-        fits &= (test >= shortest) | (self._test == 0)
+        validation = panel.lengths - test - train
+        fits = train >= 1
+        for held_out, is_wanted in ((validation, self.validation > 0), (test, self._test > 0)):
+            fits &= (held_out >= horizon) | (not is_wanted)
         return _parts(train, panel.lengths - test, panel.lengths, fits=fits, lengths=panel.lengths)
 
 

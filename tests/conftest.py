@@ -7,9 +7,11 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
+import polars
 import pytest
+from beartype import BeartypeConf, FrozenDict, beartype
 from hypothesis import HealthCheck, settings
 from jaxtyping import install_import_hook
 
@@ -23,13 +25,23 @@ TOOL_FOLDERS = {".git", ".venv", "__pycache__", ".pytest_cache", ".ruff_cache", 
 # A person may save one of these while the tests run; no test of ours leaves one.
 SOURCES = {".py", ".md", ".toml", ".yaml"}
 
-# Before torch or numpy is imported, because both read these once: two test processes share two cores.
+# Before the libraries below start their threads, because they read these once: two test processes share two cores.
 os.environ.update(OMP_NUM_THREADS="1", MKL_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", POLARS_MAX_THREADS="1")
 os.environ.update(MLFLOW_DISABLE_TELEMETRY="true", DO_NOT_TRACK="true", MPLBACKEND="Agg")
 
+
+def check_types(checked: Any) -> Any:
+    """beartype without the hints it cannot read: `Self` in a class that it did not decorate, polars column types."""
+    return beartype(conf=BeartypeConf(hint_overrides=FrozenDict(dict.fromkeys(_ON_TRUST, object))))(checked)
+
+
+_COLUMN_TYPES = [kind for kind in vars(polars).values() if isinstance(kind, type) and issubclass(kind, polars.DataType)]
+_ON_TRUST = [Self, *_COLUMN_TYPES]
+
 # The hook rewrites modules as they are imported, so one that came earlier would go unchecked for the whole run.
 assert not set(CHECKED_PACKAGES) & set(sys.modules), "a package was imported before its shapes could be checked"
-install_import_hook(list(CHECKED_PACKAGES), "beartype.beartype")
+sys.modules["longcast_conftest"] = sys.modules[__name__]  # the hook looks its checker up by name
+install_import_hook(list(CHECKED_PACKAGES), "longcast_conftest.check_types")
 
 settings.register_profile(
     "longcast",

@@ -71,7 +71,8 @@ class AttentionCall:
 
     def mask(self) -> Bool[Tensor, "batch_or_1 1 query key"]:
         """Write the whole mask out; True means "may look". Memory grows with query x key: kernels avoid it."""
-        keys = torch.arange(self.num_keys, device=self.key.device)
-        queries = keys[self.num_keys - self.num_queries :]
-        seen = self.pattern.may_look(queries[:, None], keys[None, :])[None, None]
-        return seen if self.key_observed is None else seen & self.key_observed[:, None, None, :]
+        first_query = self.num_keys - self.num_queries
+        queries = torch.arange(first_query, self.num_keys, device=self.key.device).unsqueeze(1)
+        keys = torch.arange(self.num_keys, device=self.key.device).unsqueeze(0)
+        seen = self.pattern.may_look(queries, keys).unsqueeze(0).unsqueeze(0)
+        return seen if self.key_observed is None else seen & self.key_observed.unsqueeze(1).unsqueeze(1)

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 from jaxtyping import Float64, Int64
 
 from forecast.batch import Batch
@@ -13,7 +12,7 @@ from forecast.errors import ConfigError
 from forecast.forecast import Forecast
 from forecast.frames.panel import Panel
 
-Point = Callable[[torch.Tensor, torch.Tensor, int], np.ndarray]
+Point = Callable[[np.ndarray, np.ndarray, int], np.ndarray]
 """past [batch context], past_observed [batch context], horizon -> point forecasts [batch horizon], caller's units."""
 
 
@@ -40,10 +39,11 @@ class FittedBaseline:
         longest = self.spreads.shape[1]
         if horizon > longest:
             raise ConfigError(
-                f"the baseline was fitted for {longest} steps and is asked for {horizon}; fit it with horizon={horizon}",
+                f"the baseline was fitted for {longest} steps and is asked for {horizon}; "
+                f"fit it with horizon={horizon}",
                 field="horizon",
             )
-        point = self.point(batch.past, batch.past_observed, horizon)
+        point = self.point(batch.past.numpy(force=True), batch.past_observed.numpy(force=True), horizon)
         quantiles = point[:, :, None] + self.spreads[series, :horizon]
         return Forecast(mean=point, quantiles=quantiles, quantile_levels=self.quantile_levels)
 

@@ -3,9 +3,7 @@
 from typing import Literal
 
 import numpy as np
-import torch
 from jaxtyping import Bool, Float64, Int64
-from torch import Tensor
 
 from forecast.baselines.base import BaselineContract, FittedBaseline
 from forecast.baselines.spread import lag_spreads
@@ -46,16 +44,16 @@ class LastValue(BaselineContract):
 
 
 def repeat_last(
-    past: Float64[Tensor, "batch context"], past_observed: Bool[Tensor, "batch context"], horizon: int
+    past: Float64[np.ndarray, "batch context"], past_observed: Bool[np.ndarray, "batch context"], horizon: int
 ) -> Float64[np.ndarray, "batch {horizon}"]:
     """Give the newest observed value of each row at every step; 0 where the row holds none."""
-    return newest_observed(past, past_observed)[:, None].expand(-1, horizon).numpy(force=True).copy()
+    return newest_observed(past, past_observed)[:, None].repeat(horizon, axis=1)
 
 
 def newest_observed(
-    past: Float64[Tensor, "batch *cycle step"], past_observed: Bool[Tensor, "batch *cycle step"]
-) -> Float64[Tensor, "batch *cycle"]:
+    past: Float64[np.ndarray, "*row step"], past_observed: Bool[np.ndarray, "*row step"]
+) -> Float64[np.ndarray, "*row"]:
     """Give the last observed value along the last axis; 0 where there is none."""
-    age = past_observed.flip(-1).to(torch.uint8).argmax(dim=-1, keepdim=True)  # the first of equal maxima
-    newest = past.gather(-1, past.shape[-1] - 1 - age).squeeze(-1)
-    return newest.where(past_observed.any(dim=-1), 0.0)
+    age = past_observed[..., ::-1].argmax(axis=-1, keepdims=True)  # of equal maxima it gives the first
+    newest = np.take_along_axis(past, past.shape[-1] - 1 - age, axis=-1)[..., 0]
+    return np.where(past_observed.any(axis=-1), newest, 0.0)

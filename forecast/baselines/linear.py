@@ -3,7 +3,8 @@
 from typing import Annotated, Literal
 
 import numpy as np
-from jaxtyping import Float64, Int64
+import torch
+from jaxtyping import Bool, Float64, Int64
 from pydantic import Field
 
 from forecast.baselines.base import BaselineContract, FittedBaseline
@@ -56,11 +57,20 @@ class Linear(BaselineContract):
             for number, end in enumerate(ends)
         ]
         return FittedBaseline(
-            point=lambda past, seen, horizon: linear.forecast(past, seen, horizon=horizon).numpy(force=True),
+            point=lambda past, observed, horizon: _points(linear, past, observed, horizon),
             context_length=context_length,
             quantile_levels=quantile_levels,
             spreads=np.stack(spreads),
         )
+
+
+def _points(
+    linear: LinearMap,
+    past: Float64[np.ndarray, "batch context"],
+    past_observed: Bool[np.ndarray, "batch context"],
+    horizon: int,
+) -> Float64[np.ndarray, "batch {horizon}"]:
+    return linear.forecast(torch.from_numpy(past), torch.from_numpy(past_observed), horizon=horizon).numpy()
 
 
 def _spread_by_step(

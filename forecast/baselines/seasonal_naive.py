@@ -4,10 +4,8 @@ import math
 from typing import Annotated, Literal
 
 import numpy as np
-import torch
-from jaxtyping import Bool, Float64, Int64
+from jaxtyping import Bool, Float64, Int64, Shaped
 from pydantic import Field
-from torch import Tensor
 
 from forecast.baselines.base import BaselineContract, FittedBaseline
 from forecast.baselines.last_value import newest_observed
@@ -66,20 +64,22 @@ class SeasonalNaive(BaselineContract):
 
 
 def repeat_season(
-    past: Float64[Tensor, "batch context"],
-    past_observed: Bool[Tensor, "batch context"],
+    past: Float64[np.ndarray, "batch context"],
+    past_observed: Bool[np.ndarray, "batch context"],
     horizon: int,
     season_length: int,
 ) -> Float64[np.ndarray, "batch {horizon}"]:
     """Give, for each step, the newest value observed a whole number of seasons before it."""
-    phases = newest_observed(_by_phase(past, season_length), _by_phase(past_observed, season_length))
-    seen = _by_phase(past_observed, season_length).any(dim=-1)
-    season = phases.where(seen, newest_observed(past, past_observed)[:, None])
-    return season.repeat(1, math.ceil(horizon / season_length))[:, :horizon].numpy(force=True)
+    steps, seen = _by_phase(past, season_length), _by_phase(past_observed, season_length)
+    newest = newest_observed(past, past_observed)[:, None]
+    season = np.where(seen.any(axis=-1), newest_observed(steps, seen), newest)
+    return np.tile(season, math.ceil(horizon / season_length))[:, :horizon]
 
 
-def _by_phase(steps: Tensor, season_length: int) -> Tensor:
-    """[batch context] -> [batch phase cycle]: phase 0 is that of the first step forecast; cycles in order of time."""
+def _by_phase(
+    steps: Shaped[np.ndarray, "batch context"], season_length: int
+) -> Shaped[np.ndarray, "batch {season_length} cycle"]:
+    """Fold the past by season: phase 0 is that of the first step forecast, cycles stand in order of time."""
     missing = -steps.shape[1] % season_length
-    whole = torch.nn.functional.pad(steps, (missing, 0))
-    return whole.unflatten(1, (-1, season_length)).transpose(1, 2)
+    whole = np.pad(steps, ((0, 0), (missing, 0)))
+    return whole.reshape(len(steps), -1, season_length).swapaxes(1, 2)

@@ -8,9 +8,7 @@ from jaxtyping import Float64, Int64
 from forecast.frames.panel import Panel
 
 
-def spread(
-    errors: Float64[np.ndarray, " error"], quantile_levels: Sequence[float]
-) -> Float64[np.ndarray, " quantile"]:
+def spread(errors: Float64[np.ndarray, " error"], quantile_levels: Sequence[float]) -> Float64[np.ndarray, " quantile"]:
     """Give the distance of each quantile from the point: the empirical quantiles of `errors` and their mirror image.
 
     Errors count with both signs, so that the median is the point itself and the forecast remains the copy that its name

@@ -1,10 +1,78 @@
-"""The checks of the rows of each series: unreadable stamps, infinite values, strays, duplicates, gaps, missing values."""
+"""What makes a series unusable whatever the policies: unreadable stamps, infinite values, stamps off the steps."""
 
 import numpy as np
 import polars as pl
-from jaxtyping import Bool, Float64, Int64
 
-from forecast.errors import DuplicateSteps, FrequencyError, MissingValues, WrongType
+from forecast.errors import FrequencyError, MissingValues, WrongType
+from forecast.frames.frequency import Frequency
+from forecast.frames.grid import Grid
+from forecast.frames.infer import infer_calendar
 from forecast.frames.ledger import Ledger
 from forecast.frames.rows import Rows
 
+TELLING_STEPS = 3
+"""A series that steps evenly this often, more coarsely than the frame, has a frequency of its own, not gaps."""
+
+
+def refuse_unreadable_stamps(rows: Rows, ledger: Ledger, *, stamps: pl.Series, zone: str | None) -> None:
+    """Put series at fault that have rows without a stamp, or with one that cannot be read."""
+    unread = rows.moments.is_null().to_numpy()
+    if not unread.any():
+        return
+    column = ledger.columns.time
+    absent = unread & stamps.is_null().to_numpy()[rows.numbers]
+    fix = "give every row its stamp, or drop these rows"
+    ledger.refuse(ledger.groups(rows, absent), MissingValues, column=column, what="rows without a stamp", fix=fix)
+    if isinstance(stamps.dtype, pl.Datetime):
+        what, fix = f"local times that the clock of {zone!r} skips", "correct them, or name the zone they are local to"
+    else:
+        what, fix = f"stamps not written like {stamps.drop_nulls().first()!r}", "write all alike, in ISO 8601"
+    ledger.refuse(ledger.groups(rows, unread & ~absent), WrongType, column=column, what=what, fix=fix)
+
+
+def refuse_infinite_values(rows: Rows, ledger: Ledger) -> None:
+    """Put series at fault whose target is infinite somewhere."""
+    groups = ledger.groups(rows, np.isinf(rows.values))
+    fix = "replace them by real values, or by null where nothing is known"
+    ledger.refuse(groups, MissingValues, column=ledger.columns.target, what="infinite values", fix=fix)
+
+
+def refuse_strays(rows: Rows, grid: Grid, ledger: Ledger, *, frequency: Frequency) -> None:
+    """Put series at fault that have stamps between the steps of the frequency."""
+    for group in ledger.groups(rows, ~grid.fits):
+        ledger.refuse(
+            [group],
+            FrequencyError,
+            column=ledger.columns.time,
+            what=f"stamps that are not on the steps of {frequency.text!r}",
+            fix=f"correct or drop them; by itself the series steps by {_own_frequency(rows, group.series)!r}",
+        )
+
+
+def refuse_coarser_series(rows: Rows, grid: Grid, ledger: Ledger, *, frequency: Frequency) -> None:
+    """Put series at fault that step evenly but more coarsely than the frame, where no frequency was given.
+
+    Read as gaps, all but every n-th of their steps would be unobserved.
+    """
+    jumps = np.diff(grid.steps, prepend=0)
+    jumps[rows.starts] = 0  # the first row of a series has no row before it, a repeated step no distance
+    least = np.minimum.reduceat(np.where(jumps > 0, jumps, np.iinfo(np.int64).max), rows.starts)
+    most = np.maximum.reduceat(jumps, rows.starts)
+    num_jumps = np.add.reduceat((jumps > 0).astype(np.int64), rows.starts)
+    coarse = (num_jumps >= TELLING_STEPS) & (least == most) & (most > 1)
+    if not coarse.any():
+        return
+    for group in ledger.groups(rows, coarse[rows.group]):
+        own = _own_frequency(rows, group.series)
+        ledger.refuse(
+            [group],
+            FrequencyError,
+            column=ledger.columns.time,
+            what=f"stamps that step by {own!r} where the frame steps by {frequency.text!r}",
+            fix=f"send the series apart, or give frequency={frequency.text!r} to read the steps between as gaps",
+        )
+
+
+def _own_frequency(rows: Rows, series: int) -> str:
+    calendar = infer_calendar(rows.keep(rows.series == series))
+    return "nothing" if calendar is None else calendar.text

@@ -6,11 +6,15 @@ import numpy as np
 import polars as pl
 from jaxtyping import Int64
 
-from forecast.frames.calendar.base import Clock, Origins
+from forecast.errors import FrequencyError
+from forecast.frames.calendar.base import Clock
 from forecast.frames.calendar.instants import SECOND
 
 PER_SECOND = {"ms": 1_000, "us": 1_000_000, "ns": SECOND}
 """Ticks of each time unit in a second."""
+
+FURTHEST = 2**62
+"""Nanoseconds from 1970, to 1823 and 2116, past which an instant is taken for this one: no distance overflows then."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,27 +26,28 @@ class Places:
 
 
 def places_of(stamps: pl.Series, *, clock: Clock) -> Places:
-    """Give the place of each stamp; `stamps` are integers or datetimes of any unit, with a zone or without, no nulls."""
+    """Give the place of each stamp; `stamps` are Int64, or Datetime of any unit and zone, without nulls."""
     if clock == "local":
         return _local(stamps)
-    places = stamps.cast(pl.Int64) if clock == "count" else _nanoseconds(stamps)
-    return Places(_array(places), np.zeros(len(stamps), dtype=np.int64))
+    places = _ticks(stamps) if clock == "count" else _nanoseconds(stamps)
+    return Places(places, np.zeros(len(stamps), dtype=np.int64))
 
 
-def stamps_at(places: Int64[np.ndarray, " n"], *, clock: Clock, origins: Origins, dtype: pl.DataType) -> pl.Series:
+def stamps_at(places: Places, *, clock: Clock, dtype: pl.DataType) -> pl.Series:
     """Give the stamps at places on a clock, as `dtype`: Int64 or a Datetime.
 
     A local time that the zone's clock skips is moved past the gap; of one that comes twice, the first is meant.
     """
-    if clock == "count" or not isinstance(dtype, pl.Datetime):
-        return pl.Series(places)
+    if not isinstance(dtype, pl.Datetime):
+        return pl.Series(places.places)
     unit = PER_SECOND[dtype.time_unit]
+    naive = pl.Datetime(dtype.time_unit)
     if clock == "instant":
-        ticks = places // (SECOND // unit)
-        stamps = pl.Series(ticks).cast(pl.Datetime(dtype.time_unit))
-        return stamps if dtype.time_zone is None else stamps.dt.replace_time_zone("UTC").dt.convert_time_zone(dtype.time_zone)
-    ticks = places * (86_400 * unit) + origins.times_of_day // (SECOND // unit)
-    return to_instants(pl.Series(ticks).cast(pl.Datetime(dtype.time_unit)), zone=dtype.time_zone)
+        stamps = pl.Series(places.places // (SECOND // unit)).cast(naive)
+        return stamps if dtype.time_zone is None else _from_utc(stamps, zone=dtype.time_zone)
+    _check_reach(places, ticks_per_day=86_400 * unit)
+    ticks = places.places * (86_400 * unit) + places.times_of_day // (SECOND // unit)
+    return to_instants(pl.Series(ticks).cast(naive), zone=dtype.time_zone)
 
 
 def to_instants(local: pl.Series, *, zone: str | None) -> pl.Series:
@@ -52,21 +57,39 @@ def to_instants(local: pl.Series, *, zone: str | None) -> pl.Series:
     exact = local.dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null")
     if exact.null_count() == local.null_count():
         return exact
-    # The clock has gone forward: with the offset of the day before, the reading lies as far behind the gap as it was in it.
-    before = local.dt.offset_by("-1d").dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null")
-    return exact.fill_null(before.dt.convert_time_zone("UTC").dt.offset_by("1d").dt.convert_time_zone(zone))
+    # The offset of the day before leads a skipped reading as far past the gap as it stands in it.
+    day_before = local.dt.offset_by("-1d").dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null")
+    return exact.fill_null(_from_utc(day_before.dt.convert_time_zone("UTC").dt.offset_by("1d"), zone=zone))
+
+
+def _check_reach(places: Places, *, ticks_per_day: int) -> None:
+    furthest = int(np.abs(places.places).max(initial=0))
+    if (furthest + 1) * ticks_per_day > np.iinfo(np.int64).max:
+        raise FrequencyError(
+            f"stamps {furthest:,} days from 1970 are beyond what the time unit of the frame can hold; "
+            f"ask for a shorter horizon, or send stamps in a coarser unit than nanoseconds",
+            field="frequency",
+        )
+
+
+def _from_utc(stamps: pl.Series, *, zone: str) -> pl.Series:
+    return stamps.dt.replace_time_zone("UTC").dt.convert_time_zone(zone)
 
 
 def _local(stamps: pl.Series) -> Places:
-    wall = stamps.dt.replace_time_zone(None)
-    unit = PER_SECOND[wall.dtype.time_unit]
-    days, ticks = np.divmod(_array(wall.cast(pl.Int64)), 86_400 * unit)
+    dtype = stamps.dtype
+    assert isinstance(dtype, pl.Datetime)
+    unit = PER_SECOND[dtype.time_unit]
+    wall = stamps if dtype.time_zone is None else stamps.dt.replace_time_zone(None)
+    days, ticks = np.divmod(_ticks(wall), 86_400 * unit)
     return Places(days, ticks * (SECOND // unit))
 
 
-def _nanoseconds(stamps: pl.Series) -> pl.Series:
-    return stamps.cast(pl.Int64) * (SECOND // PER_SECOND[stamps.dtype.time_unit])
+def _nanoseconds(stamps: pl.Series) -> Int64[np.ndarray, " n"]:
+    assert isinstance(stamps.dtype, pl.Datetime)
+    scale = SECOND // PER_SECOND[stamps.dtype.time_unit]
+    return np.clip(_ticks(stamps), -FURTHEST // scale, FURTHEST // scale) * scale
 
 
-def _array(values: pl.Series) -> Int64[np.ndarray, " n"]:
-    return values.to_numpy().astype(np.int64, copy=False)
+def _ticks(stamps: pl.Series) -> Int64[np.ndarray, " n"]:
+    return stamps.to_physical().to_numpy()

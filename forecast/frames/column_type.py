@@ -22,7 +22,7 @@ class ColumnType:
             return values.cast(self.dtype)
         if self.pandas is None:
             return values.cast(self.dtype).to_pandas()
-        if self.pandas == object:
+        if self.pandas == "object":
             import pandas
 
             return pandas.Series(values.to_list(), name=values.name, dtype=object)

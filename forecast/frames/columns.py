@@ -40,14 +40,20 @@ class Columns:
         """
         time = self._find("time", self.time, frame_columns) or self._missing("time", self.time, frame_columns)
         target = self._find("target", self.target, frame_columns) or self._missing("target", self.target, frame_columns)
-        return type(self)(id=self._find("id", self.id, frame_columns) or self.id, time=time, target=target)
+        return type(self)(
+            id=self._find("id", self.id, frame_columns) or self._no_id(frame_columns), time=time, target=target
+        )
+
+    def _no_id(self, frame_columns: Sequence[str]) -> str:
+        """Accept a frame of one series, unless the caller named an id column of their own."""
+        return self.id if self.id in ALIASES["id"] else self._missing("id", self.id, frame_columns)
 
     def _find(self, part: str, name: str, frame_columns: Sequence[str]) -> str | None:
         if name in frame_columns:
             return self._only(part, name, [column for column in frame_columns if column == name])
         if name not in ALIASES[part]:  # a name of the caller's own means that column and no other
             return None
-        return self._only(part, name, [column for column in frame_columns if column.lower() in ALIASES[part]])
+        return self._only(part, name, [column for column in frame_columns if str(column).lower() in ALIASES[part]])
 
     def _only(self, part: str, name: str, candidates: Sequence[str]) -> str | None:
         if len(candidates) > 1:

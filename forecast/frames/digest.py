@@ -11,7 +11,7 @@ NUM_CHARACTERS = 32  # MLflow keeps 36; 128 bits tell data sets apart
 
 
 def panel_digest(panel: Panel) -> str:
-    """Give 32 hexadecimal digits that change with any id, value, mask, stamp, frequency or zone, or the series' order."""
+    """Give 32 hexadecimal digits that change with any id, value, mask, stamp, frequency, zone, or the series' order."""
     origins = panel.axis.origins
     names = [panel.axis.frequency.text, panel.axis.zone, *panel.ids]
     content = hashlib.sha256(json.dumps(names).encode())

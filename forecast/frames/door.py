@@ -40,7 +40,9 @@ def kind_of(frame: Any) -> Kind:
         return "polars"
     if native.is_pyarrow_table(frame):
         return "pyarrow"
-    raise WrongType(f"a frame of pandas or polars or a pyarrow table is needed, got {type(frame).__name__}; convert it first")
+    raise WrongType(
+        f"a frame of pandas or polars or a pyarrow table is needed, got {type(frame).__name__}; convert it first"
+    )
 
 
 def read_table(frame: Any, columns: Columns) -> Table:
@@ -51,9 +53,8 @@ def read_table(frame: Any, columns: Columns) -> Table:
         WrongType: a column mixes types.
         DataError: the frame holds no rows.
     """
-    named = _with_named_index(frame) if kind_of(frame) == "pandas" else frame
-    eager = named.collect() if native.is_polars_lazyframe(named) else named
-    names = [str(name) for name in eager.columns] if kind_of(eager) != "pyarrow" else eager.column_names
+    eager = _eager(frame, kind_of(frame))
+    names = list(eager.column_names if native.is_pyarrow_table(eager) else eager.columns)
     found = columns.resolve(names)
     targets, _ = _column(eager, found.target)
     if not len(targets):
@@ -64,22 +65,25 @@ def read_table(frame: Any, columns: Columns) -> Table:
     return Table(ids, times, targets, id_type=id_type, time_type=time_type, columns=found, ignored=ignored)
 
 
-def _with_named_index(frame: Any) -> Any:
+def _eager(frame: Any, kind: Kind) -> Any:
+    if native.is_polars_lazyframe(frame):
+        return frame.collect()
+    if kind != "pandas":
+        return frame
     names = [name for name in frame.index.names if name is not None and name not in frame.columns]
     return frame.reset_index(level=names) if names else frame
 
 
 def _column(frame: Any, name: str) -> tuple[pl.Series, ColumnType]:
     column = frame[name]
-    if not isinstance(column, pl.Series) and native.is_pandas_dataframe(frame):
-        values = _from_arrow(column, name)
-        return values, ColumnType(values.dtype, pandas=column.dtype)
-    values = column if isinstance(column, pl.Series) else _from_arrow(column, name)
-    return values, ColumnType(values.dtype)
+    values = _to_polars(column, name)
+    return values, ColumnType(values.dtype, pandas=column.dtype if native.is_pandas_series(column) else None)
 
 
-def _from_arrow(column: Any, name: str) -> pl.Series:
-    """Convert a column of pandas or pyarrow; both say in many ways that they cannot."""
+def _to_polars(column: Any, name: str) -> pl.Series:
+    """Convert a column of any library; pandas and pyarrow have many ways to say that they cannot."""
+    if isinstance(column, pl.Series):
+        return column
     try:
         values = pl.from_pandas(column) if native.is_pandas_series(column) else pl.Series(pl.from_arrow(column))
     except (TypeError, ValueError, pl.exceptions.PolarsError) as failure:
@@ -97,6 +101,8 @@ def frame_of(columns: Sequence[tuple[pl.Series, ColumnType]], *, like: Kind) -> 
     if like == "pandas":
         import pandas
 
-        return pandas.DataFrame({values.name: column_type.restore(values, like=like) for values, column_type in columns})
+        return pandas.DataFrame(
+            {values.name: column_type.restore(values, like=like) for values, column_type in columns}
+        )
     frame = pl.DataFrame([column_type.restore(values, like=like) for values, column_type in columns])
     return frame.to_arrow() if like == "pyarrow" else frame

@@ -15,7 +15,7 @@ class Frequency:
 
     @classmethod
     def parse(cls, text: str | int) -> Self:
-        """Read pandas' offsets (`h`, `H`, `W-MON`, `ME`), polars' durations (`1h`, `1mo`) or the stride of integer time.
+        """Read a pandas offset (`h`, `W-MON`, `ME`), a polars duration (`1h`, `1mo`) or the stride of integer time.
 
         polars' calendar durations leave the weekday, the day of the month or the month of the quarter to the data.
 
@@ -31,7 +31,7 @@ class Frequency:
 
     @property
     def season_length(self) -> int:
-        """Steps in the default season (hourly 24, daily 7, weekly 52, monthly 12, quarterly 4); 1 where there is none."""
+        """Steps in the default season (hourly 24, daily 7, weekly 52, monthly 12); 1 where there is none."""
         return self.calendar.season_length
 
     def __str__(self) -> str:

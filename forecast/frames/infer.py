@@ -7,64 +7,66 @@ import polars as pl
 from jaxtyping import Int64
 
 from forecast.frames.calendar.base import Calendar
-from forecast.frames.calendar.business import BusinessDays
+from forecast.frames.calendar.business import BusinessDays, business_day, business_number
 from forecast.frames.calendar.days import Days, weekday
 from forecast.frames.calendar.instants import DAY, Instants
 from forecast.frames.calendar.integers import Integers
 from forecast.frames.calendar.months import Anchor, Months, month_of
-from forecast.frames.clock import places_of
 from forecast.frames.grid import lay_out
 from forecast.frames.rows import Rows
 
+HALF_DAY = DAY // 2  # a day in which the clock changes is longer, several stamps a day are closer
 SHORTEST_MONTH = 28
-CYCLE_ANCHORS: tuple[Anchor, ...] = ("start", "end", "business_start", "business_end")
+ANCHORS: tuple[Anchor, ...] = ("start", "end", "business_start", "business_end")
 
 
 def infer_calendar(rows: Rows) -> Calendar | None:
     """Read the calendar from the steps between stamps; None where no series has two different stamps."""
     candidates = list(_candidates(rows))
+    if len(candidates) < 2:  # nothing to choose from
+        return candidates[0] if candidates else None
     fitting = [int(lay_out(rows, candidate).fits.sum()) for candidate in candidates]
-    return candidates[int(np.argmax(fitting))] if candidates else None
+    return candidates[int(np.argmax(fitting))]
 
 
 def _candidates(rows: Rows) -> Iterator[Calendar]:
-    """Give what the most frequent step can be, the more telling first: of calendars that fit alike the first is taken."""
+    """Give what the most frequent step can be, the more telling first: of those that fit alike the first is taken."""
     if not isinstance(rows.moments.dtype, pl.Datetime):
-        stride = _usual(places_of(rows.moments, clock="count").places, rows.series)
-        return iter([] if stride is None else [Integers(stride)])
-    local = places_of(rows.moments, clock="local")
-    elapsed = _usual(local.places * DAY + local.times_of_day, rows.series)
+        stride = _usual(rows, np.diff(rows.places("count").places))
+        yield from [] if stride is None else [Integers(stride)]
+        return
+    local = rows.places("local")
+    elapsed = _usual(rows, np.diff(local.places) * DAY + np.diff(local.times_of_day))
     if elapsed is None:
-        return iter([])
-    if elapsed % DAY:
-        span = _usual(places_of(rows.moments, clock="instant").places, rows.series)
-        return iter([] if span is None else [Instants(span)])
-    return _day_candidates(local.places, rows.series, count=elapsed // DAY)
+        return
+    if elapsed > HALF_DAY and (count := _usual(rows, np.diff(local.places))) is not None:
+        yield from _day_candidates(rows, local.places, count=count)
+    # Days of another zone, in elapsed time, move on the clock of this one: they are tried where there is a zone.
+    zoned = rows.moments.dtype.time_zone is not None
+    if (elapsed % DAY or zoned) and (span := _usual(rows, np.diff(rows.places("instant").places))) is not None:
+        yield Instants(span)
 
 
-def _day_candidates(
-    days: Int64[np.ndarray, " row"], series: Int64[np.ndarray, " row"], *, count: int
-) -> Iterator[Calendar]:
+def _day_candidates(rows: Rows, days: Int64[np.ndarray, " row"], *, count: int) -> Iterator[Calendar]:
     if count >= SHORTEST_MONTH:
-        yield from _month_candidates(days, series)
-    weekdays = weekday(days)
-    if count % 7 == 0 and (weekdays == weekdays[0]).all():
-        yield Days(count, anchor=int(weekdays[0]))
-    if count == 1 and weekdays.max() < 5 and _crosses_weekend(days, series):
+        yield from _month_candidates(rows, days)
+    if count % 7 == 0 and len(anchors := np.unique(weekday(days))) == 1:
+        yield Days(count, anchor=int(anchors[0]))
+    if count == 1 and _skips_weekends(rows, days):
         yield BusinessDays(1)
     yield Days(count)
 
 
-def _month_candidates(days: Int64[np.ndarray, " row"], series: Int64[np.ndarray, " row"]) -> Iterator[Calendar]:
+def _month_candidates(rows: Rows, days: Int64[np.ndarray, " row"]) -> Iterator[Calendar]:
     months = month_of(days)
-    stride = _usual(months, series)
+    stride = _usual(rows, np.diff(months))
     if stride is None:
         return
     cycle = next(cycle for cycle in (12, 3, 1) if stride % cycle == 0)
-    phases = months % cycle
-    for anchor in CYCLE_ANCHORS:
-        if (phases == phases[0]).all():
-            month = None if cycle == 1 else _named_month(int(phases[0]), cycle=cycle, anchor=anchor)
+    phases = np.unique(months % cycle)
+    for anchor in ANCHORS:
+        if cycle > 1 and len(phases) == 1:
+            month = _named_month(int(phases[0]), cycle=cycle, anchor=anchor)
             yield Months(stride // cycle, anchor, cycle=cycle, month=month)
         else:
             yield Months(stride, anchor)
@@ -72,20 +74,20 @@ def _month_candidates(days: Int64[np.ndarray, " row"], series: Int64[np.ndarray,
 
 
 def _named_month(phase: int, *, cycle: int, anchor: Anchor) -> int:
-    """Name the first month of the year that starts a cycle of this phase, or the last that ends one."""
-    if anchor in ("start", "business_start"):
-        return phase + 1
-    return phase + 1 + 12 - cycle
+    """Name the month, 1 to 12, for which pandas calls a cycle: the first of the year that starts one, or the last."""
+    return phase + 1 if anchor.endswith("start") else phase + 1 + 12 - cycle
 
 
-def _crosses_weekend(days: Int64[np.ndarray, " row"], series: Int64[np.ndarray, " row"]) -> bool:
-    """Say whether any series goes on after a weekend; one week alone does not tell business days from days."""
-    weeks = (days - 4) // 7
-    return bool(((np.diff(series) == 0) & (np.diff(weeks) > 0)).any())
+def _skips_weekends(rows: Rows, days: Int64[np.ndarray, " row"]) -> bool:
+    """Say whether no row is on a weekend although a series goes on after one; one week alone would not tell."""
+    on_weekend = business_day(business_number(days)) != days
+    mondays = days - weekday(days)
+    goes_on = (np.diff(rows.series) == 0) & (np.diff(mondays) > 0)
+    return bool(goes_on.any() and not on_weekend.any())
 
 
-def _usual(places: Int64[np.ndarray, " row"], series: Int64[np.ndarray, " row"]) -> int | None:
+def _usual(rows: Rows, distances: Int64[np.ndarray, " pair"]) -> int | None:
     """Give the most frequent distance between neighbours of a series, the smaller of two as frequent."""
-    distances = np.diff(places)[np.diff(series) == 0]
-    values, counts = np.unique(distances[distances > 0], return_counts=True)
+    within = distances[(np.diff(rows.series) == 0) & (distances > 0)]
+    values, counts = np.unique(within, return_counts=True)
     return int(values[np.argmax(counts)]) if len(values) else None

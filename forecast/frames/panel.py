@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Bool, Float64, Int64
 
+from forecast.frames.column_type import ColumnType
 from forecast.frames.time import TimeAxis
 
 
@@ -31,6 +32,9 @@ class Panel:
 
     axis: TimeAxis
     """What the steps mean: frequency, zone, dtype of the caller's stamps, and the first stamp of each series."""
+
+    id_type: ColumnType | None = None
+    """The type of the caller's id column, given back with every answer; None takes it from `ids`."""
 
     def __post_init__(self) -> None:
         for array in (self.values, self.observed, self.offsets):

@@ -1,11 +1,10 @@
 """What the contract found in a frame and did about it: a value that prints well and can be written as JSON."""
 
-from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 FindingKind = Literal[
-    "ambiguous_times",
+    "clock_change",
     "constant",
     "converted",
     "duplicates",
@@ -60,10 +59,10 @@ class Report:
     num_steps: int
     """Steps of these series, unobserved ones included."""
 
-    first_stamp: str | None
+    first_stamp: str
     """The earliest step of any series, as the caller writes it."""
 
-    last_stamp: str | None
+    last_stamp: str
     """The latest step of any series."""
 
     frequency: str
@@ -88,9 +87,9 @@ class Report:
             f"{self.num_rows:,} rows, {self.num_series:,} series, {self.num_steps:,} steps of {self.frequency}{zone}, "
             f"{self.first_stamp} to {self.last_stamp}"
         ]
-        for kind, count in Counter(finding.kind for finding in self.findings).items():
+        kinds: dict[FindingKind, None] = dict.fromkeys(finding.kind for finding in self.findings)
+        for kind in kinds:
             found = self.of_kind(kind)
             lines += [f"  {kind}: {finding}" for finding in found[:SHOWN]]
-            if count > SHOWN:
-                lines.append(f"  {kind}: and {count - SHOWN:,} more series")
+            lines += [f"  {kind}: and {len(found) - SHOWN:,} more series"] if len(found) > SHOWN else []
         return "\n".join(lines)

@@ -1,12 +1,16 @@
 """The rows of a frame as arrays, sorted by series and time, and the groups of rows that a check picks out."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Self
+from datetime import datetime
+from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 import polars as pl
 from jaxtyping import Bool, Float64, Int64
+
+from forecast.frames.calendar.base import Clock
+from forecast.frames.clock import Places, places_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,15 +45,38 @@ class Rows:
     @classmethod
     def sort(cls, *, series: Int64[np.ndarray, " row"], moments: pl.Series, targets: pl.Series) -> Self:
         """Sort the rows of a frame."""
-        numbers = pl.int_range(len(series), eager=True)
-        frame = pl.DataFrame({"series": series, "moment": moments, "target": targets, "number": numbers})
-        frame = frame.sort("series", "moment", "number", nulls_last=False)
-        return cls(
-            series=frame["series"].to_numpy(),
-            moments=frame["moment"],
-            values=frame["target"].fill_null(float("nan")).to_numpy().copy(),
-            numbers=frame["number"].to_numpy(),
-        )
+        values = targets.fill_null(float("nan")).to_numpy()
+        numbers = np.arange(len(series), dtype=np.int64)
+        ticks = moments.to_physical().fill_null(0).to_numpy()
+        if not _out_of_order(series, ticks):
+            return cls(series, moments, values, numbers)
+        order = np.lexsort((ticks, series))  # stable: rows of one stamp keep the order of the frame
+        return cls(series[order], moments.gather(order), values[order], numbers[order])
+
+    @cached_property
+    def starts(self) -> Int64[np.ndarray, " group"]:
+        """The place of the first row of each series that has rows."""
+        return np.flatnonzero(np.diff(self.series, prepend=-1)).astype(np.int64)
+
+    @cached_property
+    def lasts(self) -> Int64[np.ndarray, " group"]:
+        """The place of the last row of each series that has rows."""
+        return np.append(self.starts[1:], len(self.series)) - 1
+
+    @cached_property
+    def group(self) -> Int64[np.ndarray, " row"]:
+        """The place in `starts` of each row's series."""
+        return np.repeat(np.arange(len(self.starts)), self.lasts - self.starts + 1)
+
+    def places(self, clock: Clock) -> Places:
+        """Give the rows' places on a clock; worked out once, since every calendar that may be meant asks for them."""
+        if clock not in self._places:
+            self._places[clock] = places_of(self.moments, clock=clock)
+        return self._places[clock]
+
+    @cached_property
+    def _places(self) -> dict[Clock, Places]:
+        return {}
 
     def keep(self, chosen: Bool[np.ndarray, " row"]) -> Self:
         """Give the chosen rows."""
@@ -57,18 +84,24 @@ class Rows:
             return self
         return type(self)(self.series[chosen], self.moments.filter(chosen), self.values[chosen], self.numbers[chosen])
 
-    def starts(self) -> Int64[np.ndarray, " group"]:
-        """Give the place of the first row of each series that has rows."""
-        return np.flatnonzero(np.diff(self.series, prepend=-1)).astype(np.int64)
-
-    def groups(self, chosen: Bool[np.ndarray, " row"], *, stamps: pl.Series) -> Iterator[Group]:
+    def groups(self, chosen: Bool[np.ndarray, " row"], *, stamps: pl.Series) -> list[Group]:
         """Group the chosen rows by series; `stamps` is the caller's column, for the text of the first."""
         places = np.flatnonzero(chosen)
+        if not len(places):
+            return []
         series, first, counts = np.unique(self.series[places], return_index=True, return_counts=True)
-        for number, place, count in zip(series, places[first], counts, strict=True):
-            yield Group(int(number), stamp_text(stamps[int(self.numbers[place])]), int(count))
+        rows = self.numbers[places[first]]
+        texts = [
+            f"row {row}" if stamp is None else stamp_text(stamp) for row, stamp in zip(rows, stamps[rows], strict=True)
+        ]
+        return [Group(*known) for known in zip(series.tolist(), texts, counts.tolist(), strict=True)]
 
 
-def stamp_text(stamp: object) -> str:
+def _out_of_order(series: Int64[np.ndarray, " row"], ticks: Int64[np.ndarray, " row"]) -> bool:
+    step = np.diff(series)
+    return bool(((step < 0) | ((step == 0) & (np.diff(ticks) < 0))).any())
+
+
+def stamp_text(stamp: Any) -> str:
     """Write one stamp for people."""
-    return stamp.isoformat(sep=" ") if hasattr(stamp, "hour") else str(stamp)
+    return stamp.isoformat(sep=" ") if isinstance(stamp, datetime) else str(stamp)

@@ -8,7 +8,7 @@ from forecast.frames.calendar.instants import Instants
 from forecast.frames.frequency import Frequency
 from forecast.frames.grid import Grid, lay_out
 from forecast.frames.infer import infer_calendar
-from forecast.frames.rows import Rows
+from forecast.frames.rows import Rows, stamp_text
 from forecast.frames.time import StampType
 
 
@@ -16,22 +16,24 @@ def settle_frequency(rows: Rows, given: str | int | None, *, stamp_type: StampTy
     """Give the frequency and the rows laid out on it; single stray rows are left for the caller to judge.
 
     Raises:
-        FrequencyError: none is given and no series has two stamps; or the one given cannot be, which names the one that can.
+        FrequencyError: none is given and no series has two stamps; or the stamps contradict the one given.
     """
-    found = infer_calendar(rows)
-    if given is None:
-        if found is None:
-            raise FrequencyError(
-                "the frequency cannot be read: no series has two different stamps; give it, for example frequency='h'",
-                field="frequency",
-            )
-        return Frequency(found), lay_out(rows, found)
-    frequency = Frequency.parse(given)
+    frequency = _read(rows) if given is None else Frequency.parse(given)
     _check_clock(frequency.calendar, stamp_type)
     grid = lay_out(rows, frequency.calendar)
-    if found is not None and not grid.fits.all():
-        _check_agreement(rows, frequency, grid, found)
+    if given is not None and not grid.fits.all():
+        _check_agreement(rows, frequency, grid)
     return frequency, grid
+
+
+def _read(rows: Rows) -> Frequency:
+    calendar = infer_calendar(rows)
+    if calendar is None:
+        raise FrequencyError(
+            "the frequency cannot be read: no series has two different stamps; give it, for example frequency='h'",
+            field="frequency",
+        )
+    return Frequency(calendar)
 
 
 def _check_clock(calendar: Calendar, stamp_type: StampType) -> None:
@@ -50,12 +52,14 @@ def _check_clock(calendar: Calendar, stamp_type: StampType) -> None:
         )
 
 
-def _check_agreement(rows: Rows, given: Frequency, grid: Grid, found: Calendar) -> None:
+def _check_agreement(rows: Rows, given: Frequency, grid: Grid) -> None:
+    """Refuse a frequency that fits fewer rows than the one that the stamps themselves tell."""
     stray = int((~grid.fits).sum())
-    if int((~lay_out(rows, found).fits).sum()) < stray:
-        first = int((~grid.fits).argmax())
+    found = infer_calendar(rows)
+    if found is not None and int((~lay_out(rows, found).fits).sum()) < stray:
+        first = stamp_text(rows.moments[int((~grid.fits).argmax())])
         raise FrequencyError(
-            f"frequency {given.text!r} contradicts the stamps: {stray:,} of {len(grid.steps):,} rows are not on its steps, "
-            f"the first at {rows.moments[first]}; the stamps step by {found.text!r}, give that or nothing",
+            f"frequency {given.text!r} contradicts the stamps: {stray:,} of {len(grid.steps):,} rows are not on its "
+            f"steps, the first at {first}; they step by {found.text!r}, give that or nothing",
             field="frequency",
         )

@@ -11,7 +11,7 @@ from forecast.frames.calendar.instants import UNITS, Instants
 from forecast.frames.calendar.integers import Integers
 from forecast.frames.calendar.months import MONTHS, Anchor, Months
 
-EXAMPLES = "'h', '30min', 'D', 'B', 'W-MON', 'MS', 'ME', 'QS-JAN', 'YE-DEC', polars' '1h', '1d', '1w', '1mo', or a whole number"
+EXAMPLES = "'h', '30min', 'D', 'B', 'W-MON', 'MS', 'ME', 'QS-JAN', 'YE-DEC', '1w', '1mo', or a whole number"
 
 SPANS = UNITS | {
     "H": UNITS["h"],

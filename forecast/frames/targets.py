@@ -18,8 +18,8 @@ def read_targets(targets: pl.Series) -> tuple[pl.Series, list[Finding]]:
     dtype = targets.dtype
     if not (dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)):
         raise WrongType(
-            f"column {targets.name!r} must hold numbers, it holds {dtype} "
-            f"({len(targets)} rows, the first is {targets.drop_nulls().first()!r}); cast it first, or name another column",
+            f"column {targets.name!r} must hold numbers, it holds {dtype} ({len(targets)} rows, "
+            f"the first is {targets.drop_nulls().first()!r}); cast it first, or name another column: columns.target",
             field=targets.name,
         )
     return targets.cast(pl.Float64).fill_nan(None), _converted(targets)
@@ -31,7 +31,7 @@ def _converted(targets: pl.Series) -> list[Finding]:
         return []
     what = f"column {targets.name!r} holds {dtype}"
     findings = [Finding("converted", what, "read as float64", count=len(targets), column=targets.name)]
-    if dtype.is_integer() and (count := int(((targets > EXACT) | (targets < -EXACT)).sum())):
+    if dtype.is_integer() and (count := int((targets.cast(pl.Int128).abs() > EXACT).sum())):
         what = f"column {targets.name!r} holds integers beyond 2**53 in {count} rows"
         findings.append(Finding("rounded", what, "read as the nearest float64", count=count, column=targets.name))
     return findings

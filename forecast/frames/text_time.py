@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import polars as pl
 
 ISO = re.compile(
-    r"\d{4}-\d{2}-\d{2}(?:(?P<middle>[T ])\d{2}:\d{2}(?P<seconds>:\d{2}(?:[.]\d{1,9})?)?(?P<zone>Z|[+-]\d{2}:\d{2})?)?"
+    r"\d{4}-\d{2}-\d{2}(?:(?P<middle>[T ])\d{2}:\d{2}(?P<seconds>:\d{2}(?:[.]\d{1,6})?)?(?P<zone>Z|[+-]\d{2}:\d{2})?)?"
 )
 
 

@@ -8,8 +8,9 @@ import numpy as np
 import polars as pl
 from jaxtyping import Int64
 
+from forecast.errors import FrequencyError
 from forecast.frames.calendar.base import Origins
-from forecast.frames.clock import stamps_at
+from forecast.frames.clock import Places, stamps_at
 from forecast.frames.column_type import ColumnType
 from forecast.frames.frequency import Frequency
 from forecast.frames.text_time import TextFormat
@@ -37,10 +38,23 @@ class StampType:
         return self.dtype.time_zone if isinstance(self.dtype, pl.Datetime) else None
 
     def dress(self, stamps: pl.Series) -> pl.Series:
-        """Give stamps of `dtype` as the caller writes them."""
+        """Give stamps of `dtype` as the caller writes them.
+
+        Raises:
+            FrequencyError: the caller's integer type is too narrow for them.
+        """
         if self.naive:
             stamps = stamps.dt.replace_time_zone(None)
-        return stamps.cast(self.column.dtype) if self.text is None else self.text.write(stamps)
+        if self.text is not None:
+            return self.text.write(stamps)
+        try:
+            return stamps.cast(self.column.dtype)
+        except pl.exceptions.InvalidOperationError:
+            raise FrequencyError(
+                f"stamps up to {stamps.max()} do not fit {self.column.dtype}, the type of the frame's time column; "
+                f"send it as 64-bit integers, or ask for a shorter horizon",
+                field="frequency",
+            ) from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,5 +90,5 @@ class TimeAxis:
     def moments_at(self, numbers: Int64[np.ndarray, " n"], *, steps: Int64[np.ndarray, " n"]) -> pl.Series:
         """Give the moment of one step a row as Int64 or Datetime, also where the caller's stamps are text or dates."""
         calendar, origins = self.frequency.calendar, self.origins.take(numbers)
-        places = calendar.places(steps, origins=origins)
-        return stamps_at(places, clock=calendar.clock, origins=origins, dtype=self.stamp_type.dtype)
+        places = Places(calendar.places(steps, origins=origins), origins.times_of_day)
+        return stamps_at(places, clock=calendar.clock, dtype=self.stamp_type.dtype)

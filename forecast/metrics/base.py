@@ -12,7 +12,7 @@ from forecast.forecast import Forecast
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Forecasts of some windows beside what came, in the caller's units, with the yardsticks of each window's series."""
+    """Forecasts of some windows beside what came, in the caller's units, with the yardsticks of their series."""
 
     forecast: Forecast
 

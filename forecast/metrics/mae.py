@@ -41,7 +41,7 @@ class StandardisedMeanAbsoluteError(MetricContract):
 
     @property
     def label(self) -> str:
-        return "MAE/σ"
+        return "MAE/σ"  # noqa: RUF001 - sigma is meant
 
     def terms(self, comparison: Comparison) -> Terms:
         error = np.abs(comparison.median - comparison.actual)

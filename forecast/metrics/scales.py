@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float64, Int64
 from forecast.frames.panel import Panel
 
 # A series that repeats its season exactly differs from its own copy by the rounding of its source (a sine at large
-# arguments, decimals in binary). Below this share of its size a scale is such noise, and MASE would be a division by it.
+# arguments, decimals in binary). Below this share of its size a scale is such noise, and MASE would divide by it.
 ROUNDING = 1e-12
 
 
@@ -21,6 +21,18 @@ class SeriesScales:
 
     seasonal: Float64[np.ndarray, " series"]
     """Mean absolute seasonal difference on the training part; 0 where it is undefined."""
+
+    @classmethod
+    def measure(
+        cls,
+        panel: Panel,
+        *,
+        ends: Int64[np.ndarray, " series"],
+        units: Float64[np.ndarray, " series"],
+        season_length: int,
+    ) -> "SeriesScales":
+        """Measure a panel on the steps before `ends`, from the start of each series; `units` become the unit."""
+        return cls(unit=units, seasonal=seasonal_scales(panel, ends=ends, season_length=season_length))
 
 
 def seasonal_scales(

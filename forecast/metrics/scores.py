@@ -25,13 +25,14 @@ class Scores:
 
     def add(self, comparison: Comparison, *, series: Int64[np.ndarray, " batch"]) -> None:
         """Score some windows; `series` numbers the series of each."""
-        window, step = np.nonzero(comparison.observed)
+        observed = np.flatnonzero(comparison.observed)
+        window, step = np.divmod(observed, comparison.observed.shape[1])
         row = series[window]
-        for sums, step_sums, metric in zip(self._by_series, self._by_step, self.metrics.values(), strict=True):
+        for by_series, by_step, metric in zip(self._by_series, self._by_step, self.metrics.values(), strict=True):
             terms = metric.terms(comparison)
-            for place, term in enumerate((terms.numerator[window, step], terms.weight[window, step])):
-                np.add.at(sums[place], row, term)  # adds one by one, where bincount would sum each batch on its own
-                np.add.at(step_sums[place], step, term)
+            for place, term in enumerate((terms.numerator.ravel()[observed], terms.weight.ravel()[observed])):
+                np.add.at(by_series[place], row, term)  # one by one: bincount would first sum each batch on its own
+                np.add.at(by_step[place], step, term)
         np.add.at(self._num_steps, row, 1)
         self.num_windows += len(series)
 

@@ -4,7 +4,7 @@ from typing import Literal
 
 import torch
 from jaxtyping import Bool, Float64
-from pydantic import NonNegativeFloat
+from pydantic import NonNegativeFloat, PositiveInt
 from torch import Tensor, nn
 
 from forecast.config import config
@@ -14,12 +14,15 @@ from forecast.linear import LinearMap
 
 @config
 class Ridge:
-    """A ridge regression over the whole context, solved on the training windows (`forecast.linear`)."""
+    """A ridge regression over the context, solved on the training windows (`forecast.linear`)."""
 
     kind: Literal["ridge"] = "ridge"
 
     strength: NonNegativeFloat = 0.1
     """Penalty in units of the number of training windows, for series measured in their own spread."""
+
+    context_length: PositiveInt | None = None
+    """Newest steps that the draft is made from; the model's whole context where not given."""
 
 
 class Draft(nn.Module):

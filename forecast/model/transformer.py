@@ -50,12 +50,20 @@ class ModelConfig:
     draft: Ridge | None = None
     """A closed-form forecast that the decoder is given and refines."""
 
+    @property
+    def draft_context(self) -> int:
+        """Steps of the context that the draft is made from."""
+        own = self.draft.context_length if self.draft is not None else None
+        return own or self.context_length
+
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
         if self.layer.d_model % self.layer.num_heads:
             raise ValueError(f"d_model {self.layer.d_model} must be a multiple of num_heads {self.layer.num_heads}")
         if isinstance(self.decoder, Direct) and isinstance(self.position, NoPosition) and self.draft is None:
             raise ValueError("decoder 'direct' tells the steps of the horizon apart by position; choose another than 'none'")
+        if self.draft_context > self.context_length:
+            raise ValueError(f"the draft's context {self.draft_context} must lie inside context_length {self.context_length}")
         return self
 
 
@@ -88,7 +96,7 @@ class ForecastModel(nn.Module):
             has_draft=config.draft is not None,
         )
         has_draft = config.draft is not None
-        self.draft = Draft(context_length=config.context_length, horizon=config.horizon) if has_draft else None
+        self.draft = Draft(context_length=config.draft_context, horizon=config.horizon) if has_draft else None
 
     def install_draft(self, solved: LinearMap) -> None:
         """Give the model its solved draft, before training."""
@@ -164,11 +172,24 @@ class ForecastModel(nn.Module):
     def _window(self, past: Tensor, past_observed: Tensor, *, horizon: int) -> Window:
         scale = self.config.scaling.measure(past, past_observed)
         scaled = scale.apply(past) * past_observed
-        draft = None
-        if self.draft is not None:
-            draft = scale.apply(self.draft(past, past_observed, horizon=horizon))
-        memory = self.encoder(scaled, past_observed)
-        return Window(Known(memory, scaled, past_observed, draft), scale)
+        known = Known(
+            memory=self.encoder(scaled, past_observed),
+            past=scaled,
+            past_observed=past_observed,
+            draft=self._draft(past, past_observed, scale, horizon=horizon),
+            label_draft=self._label_draft(past, past_observed, scale),
+        )
+        return Window(known, scale)
+
+    def _draft(self, past: Tensor, past_observed: Tensor, scale: Scale, *, horizon: int) -> Tensor | None:
+        return None if self.draft is None else scale.apply(self.draft(past, past_observed, horizon=horizon))
+
+    def _label_draft(self, past: Tensor, past_observed: Tensor, scale: Scale) -> Tensor | None:
+        """Draft the label from what came before it; with nothing before it, the draft is the level."""
+        length = self.decoder.label_length
+        earlier, earlier_observed = past[:, :-length], past_observed[:, :-length]
+        drafted = self._draft(earlier, earlier_observed, scale, horizon=length) if length else None
+        return None if drafted is None else drafted * earlier_observed.any(dim=1, keepdim=True)
 
 
 @dataclass(frozen=True, eq=False)

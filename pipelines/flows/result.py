@@ -52,8 +52,8 @@ class BacktestResult:
         """Give one row a forecaster and one column a metric; the best figure of a column is bold."""
         metrics = _shown(self._first)
         title = f"{self.num_windows:,} windows of {self.horizon} steps, {len(self.ids)} series"
-        table = Table(title=title, caption=self._exclusions(), box=box.SIMPLE_HEAD, pad_edge=False)
-        table.add_column("forecaster")
+        table = Table(title=title, caption=self._exclusions(), box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 0, 0, 1))
+        table.add_column("forecaster", no_wrap=True)
         for metric in metrics:
             table.add_column(metric.label, justify="right")
         columns = [self._column(metric) for metric in metrics]
@@ -105,10 +105,12 @@ def _shown(scores: Scores) -> list[MetricContract]:
 
 def _figure(value: float) -> str:
     if math.isnan(value):
-        return "–"
+        return "-"
     if abs(value) >= 1000:
         return f"{value:,.0f}"
-    return f"{value:.3f}" if abs(value) >= 0.01 or value == 0 else f"{value:.1e}"
+    if abs(value) < 0.001 and value != 0:
+        return f"{value:.1e}"
+    return f"{value:.3f}" if abs(value) >= 0.1 or value == 0 else f"{value:.4f}"
 
 
 def _plain_scores(scores: Scores, ids: tuple[str | int, ...]) -> dict[str, Any]:

@@ -1,27 +1,15 @@
 """One file from its origin into the cache folder: checked against its sha256 before it counts as there."""
 
 import hashlib
-import os
-import sys
 import tempfile
 import urllib.request
 from http.client import HTTPException
 from pathlib import Path
+from urllib.error import HTTPError
 
 from forecast.errors import SourceError
 
 TIMEOUT_S = 60.0  # without a byte; the largest file known here is 10 MB
-
-
-def cache_dir() -> Path:
-    """Give the folder that downloads are kept in: `LONGCAST_CACHE_DIR`, else the platform's place for caches."""
-    if chosen := os.environ.get("LONGCAST_CACHE_DIR"):
-        return Path(chosen).expanduser()
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "longcast" / "cache"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "longcast"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "longcast"
 
 
 def check(content: bytes, *, sha256: str, where: str) -> bytes:
@@ -46,8 +34,7 @@ def download(url: str, *, sha256: str, path: Path) -> bytes:
         SourceError: the origin cannot be reached, answers with an error, or sends something else than expected.
     """
     try:
-        with urllib.request.urlopen(url, timeout=TIMEOUT_S) as answer:
-            content = answer.read()
+        content = _fetch(url)
     except (OSError, HTTPException) as failure:  # the second: an answer cut short
         raise SourceError(
             f"{url} could not be fetched: {failure}; try again, or fetch it on a machine that has a network and put it "
@@ -55,6 +42,15 @@ def download(url: str, *, sha256: str, path: Path) -> bytes:
         ) from failure
     _keep(check(content, sha256=sha256, where=url), path)
     return content
+
+
+def _fetch(url: str) -> bytes:
+    try:
+        with urllib.request.urlopen(url, timeout=TIMEOUT_S) as answer:
+            return answer.read()
+    except HTTPError as refusal:
+        refusal.close()  # it is an answer too, and would hold the connection for as long as someone holds the error
+        raise
 
 
 def _keep(content: bytes, path: Path) -> None:

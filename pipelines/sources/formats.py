@@ -12,7 +12,7 @@ ARROW_FILE_MAGIC = b"ARROW1"  # the file format begins with it; the stream forma
 
 def read_text(path: Path) -> pl.DataFrame:
     """Give every cell of a CSV as it is written, an empty one as missing; a byte order mark is no part of a name."""
-    return pl.read_csv(path, infer_schema=False)
+    return pl.read_csv(path, infer_schema=False, glob=False)
 
 
 def read_parquet(path: Path) -> pl.DataFrame:
@@ -22,9 +22,8 @@ def read_parquet(path: Path) -> pl.DataFrame:
 
 def read_arrow(path: Path) -> pl.DataFrame:
     """Give the rows of an Arrow file or stream."""
-    with path.open("rb") as file:
-        is_file_format = file.read(len(ARROW_FILE_MAGIC)) == ARROW_FILE_MAGIC
-    return pl.read_ipc(path, memory_map=False, glob=False) if is_file_format else pl.read_ipc_stream(path)
+    content = path.read_bytes()
+    return pl.read_ipc(content) if content.startswith(ARROW_FILE_MAGIC) else pl.read_ipc_stream(content)
 
 
 Reader = Callable[[Path], pl.DataFrame]

@@ -7,10 +7,11 @@ from typing import Literal
 
 import polars as pl
 
+from forecast.cache import cache_dir
 from forecast.config import config
 from forecast.errors import SourceError
 from pipelines.sources.base import Description, SourceContract
-from pipelines.sources.download import cache_dir, check, download
+from pipelines.sources.download import check, download
 from pipelines.sources.wide import melt
 
 # The commit is pinned: a branch may move, and a figure read on another version of a file is another figure.

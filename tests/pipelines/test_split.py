@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forecast.config import build_config, to_plain
+from forecast.config import build_config, config, to_plain
 from forecast.errors import ConfigError, SeriesTooShort
-from pipelines.split import FractionSplit, Parts, Split, StepsSplit, rolling_folds, train_units
+from pipelines.split import FractionSplit, Split, StepsSplit, rolling_folds, train_units
 
 EXAMPLES = {
     "fraction": {"kind": "fraction", "train": 0.6, "validation": 0.2},
@@ -19,8 +19,13 @@ MEMBERS = get_args(get_args(Split)[0])
 LENGTHS = st.lists(st.integers(1, 90), min_size=1, max_size=6)
 
 
-def cut(plain, panel, **asked) -> Parts:
-    return build_config(Split, plain).cut(panel, **asked)
+@config
+class Run:
+    split: Split
+
+
+def build(plain) -> Split:
+    return build_config(Run, {"split": plain}).split
 
 
 def test_every_split_of_the_union_has_an_example_here():
@@ -29,7 +34,7 @@ def test_every_split_of_the_union_has_an_example_here():
 
 @pytest.mark.parametrize("plain", EXAMPLES.values(), ids=EXAMPLES)
 def test_a_split_survives_its_plain_form(plain):
-    assert to_plain(build_config(Split, plain)) == plain
+    assert to_plain(build(plain)) == plain
 
 
 @pytest.mark.parametrize("plain", EXAMPLES.values(), ids=EXAMPLES)
@@ -38,7 +43,7 @@ def test_parts_follow_each_other_and_held_out_parts_hold_a_horizon(make_panel, p
     panel = make_panel(*[np.ones(length) for length in lengths])
     if plain["kind"] == "steps" and horizon > plain["validation"]:
         return
-    parts = cut(plain, panel, horizon=horizon)
+    parts = build(plain).cut(panel, horizon=horizon)
     assert (parts.train_end >= 1).all()
     assert (parts.test_end <= panel.lengths).all()
     held_out = ~parts.train_only
@@ -77,7 +82,7 @@ def test_all_steps_may_train(make_panel):
 
 def test_fractions_beyond_the_whole_are_refused():
     with pytest.raises(ConfigError, match="must not exceed 1"):
-        build_config(Split, {"kind": "fraction", "train": 0.95, "validation": 0.1})
+        build({"kind": "fraction", "train": 0.95, "validation": 0.1})
 
 
 def test_steps_after_the_three_parts_are_used_by_nothing(make_panel):
@@ -169,7 +174,9 @@ def test_units_know_nothing_of_validation_and_test(make_panel, lengths, seed):
     draw = np.random.default_rng(seed)
     series = [draw.normal(size=length) for length in lengths]
     parts = FractionSplit().cut(make_panel(*series))
-    corrupted = [np.where(np.arange(len(values)) < end, values, 1e9) for values, end in zip(series, parts.train_end, strict=True)]
+    corrupted = [
+        np.where(np.arange(len(values)) < end, values, 1e9) for values, end in zip(series, parts.train_end, strict=True)
+    ]
     np.testing.assert_array_equal(
         train_units(make_panel(*series), parts.train_end), train_units(make_panel(*corrupted), parts.train_end)
     )

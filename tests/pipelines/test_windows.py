@@ -130,7 +130,9 @@ def test_etth1_windows_hold_the_rows_of_the_file(make_panel, data_dir):
     series = [group["y"].to_numpy() for group in frame.partition_by("unique_id", maintain_order=True)]
     panel = make_panel(*series)
     index = windows.test_windows(ETT.cut(panel), horizon=96)
-    batch = cut_all(panel.select([6]), WindowIndex(index.first[6:], index.last[6:], index.ends[6:]), context_length=336, horizon=96)
+    batch = cut_all(
+        panel.select([6]), WindowIndex(index.first[6:], index.last[6:], index.ends[6:]), context_length=336, horizon=96
+    )
     assert len(batch.past) == 2785
     np.testing.assert_array_equal(batch.past[0], series[6][11520 - 336 : 11520])
     np.testing.assert_array_equal(batch.future[-1], series[6][14400 - 96 : 14400])
@@ -171,13 +173,15 @@ def test_the_report_names_the_padded_and_the_left_out(make_panel):
 
 def test_a_long_report_is_printed_short(make_panel):
     panel = make_panel(np.ones(30), *[np.ones(1)] * 8)
-    report = window_report(panel, training_windows(panel, all_training(panel), context_length=6, horizon=3), context_length=6)
+    report = window_report(
+        panel, training_windows(panel, all_training(panel), context_length=6, horizon=3), context_length=6
+    )
     assert str(report) == "1 series whole, 0 padded, 8 left out ('s1', 's2', 's3', 's4', 's5', ...)"
 
 
 def test_nothing_to_train_on_is_an_error_that_names_the_length_needed(make_panel):
     panel = make_panel(np.ones(1), np.ones(1))
-    with pytest.raises(SeriesTooShort, match="at least 2 steps.*longest training part of 2 series has 1"):
+    with pytest.raises(SeriesTooShort, match=r"at least 2 steps.*longest training part of 2 series has 1"):
         training_windows(panel, all_training(panel), context_length=6, horizon=3)
 
 
@@ -185,7 +189,9 @@ def test_nothing_to_train_on_is_an_error_that_names_the_length_needed(make_panel
 
 
 @given(lengths=LENGTHS, seed=st.integers(0, 2**32 - 1), cutoff=st.integers(1, 50), horizon=HORIZONS)
-def test_what_comes_after_a_cutoff_changes_no_past_of_a_window_at_or_before_it(make_panel, lengths, seed, cutoff, horizon):
+def test_what_comes_after_a_cutoff_changes_no_past_of_a_window_at_or_before_it(
+    make_panel, lengths, seed, cutoff, horizon
+):
     draw = np.random.default_rng(seed)
     series = [draw.normal(size=length) for length in lengths]
     corrupted = [np.where(np.arange(len(values)) < cutoff, values, 1e9) for values in series]

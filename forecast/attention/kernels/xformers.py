@@ -106,9 +106,8 @@ def _written_bias(call: AttentionCall) -> Tensor:
     A row that may see nothing stays all 0 here, so that its softmax is finite; `run` puts its output to zero.
     """
     mask = call.mask()
-    hidden = ~mask & mask.any(dim=-1, keepdim=True)
+    hidden = mask.logical_not() & mask.any(dim=-1, keepdim=True)
     batch, heads, queries, _ = call.query.shape
     width = -(-call.num_keys // BIAS_ALIGNMENT) * BIAS_ALIGNMENT
     buffer = torch.zeros(batch, heads, queries, width, dtype=call.query.dtype, device=call.query.device)
-    bias = buffer[..., : call.num_keys]
-    return bias.masked_fill_(hidden, -torch.inf)
+    return buffer.narrow(-1, 0, call.num_keys).masked_fill_(hidden, -torch.inf)

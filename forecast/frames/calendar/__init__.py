@@ -1,1 +1,1 @@
-"""The kinds of time step: one file a kind, listed in `Calendar`'s users `spelling.py` (by text) and `infer.py` (by data)."""
+"""The kinds of time step, one file a kind; `spelling.py` finds them by their text, `infer.py` by the data."""

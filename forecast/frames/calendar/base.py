@@ -22,7 +22,7 @@ class Origins:
     """Nanoseconds after local midnight at which each step falls; 0 on clocks that do not count days."""
 
     month_days: Int64[np.ndarray, " n"]
-    """Day of the month on which steps fall, clamped to the length of the month; 31 means the month's end."""
+    """Day of the month on which steps fall, or its last where it is shorter; 0 where steps count no months."""
 
     def take(self, numbers: Int64[np.ndarray, " m"]) -> "Origins":
         """Give the origins at the given positions, one a number."""

@@ -38,9 +38,11 @@ class Instants(Calendar):
 
     @property
     def season_length(self) -> int:
-        """Steps in a day, or in an hour for steps below a minute; 1 below a second or where they do not divide it."""
+        """Steps in a day, or in an hour for steps below a minute; a week of 24 hours; 1 where they do not divide it."""
         if self.span < SECOND:
             return 1
+        if self.span == DAY:
+            return 7
         season = DAY if self.span >= UNITS["min"] else UNITS["h"]
         return 1 if season % self.span else season // self.span
 

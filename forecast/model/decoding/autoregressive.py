@@ -106,6 +106,11 @@ class AutoregressiveDecoder(Decoder):
         self.stack = DecoderStack(layer, num_layers=num_layers, pattern=Causal())
         self.output = output
 
+    @property
+    def label_length(self) -> int:
+        """Steps of the label patches."""
+        return self.num_label_patches * self.patch_length
+
     def teach(self, known: Known, target: Target) -> Float[Tensor, "batch horizon parameter"]:
         """Decode all patches in one pass; the causal pattern hides from each what it must forecast."""
         horizon = target.future.shape[1]
@@ -142,7 +147,7 @@ class AutoregressiveDecoder(Decoder):
         future = patch_from_left(target.future * target.future_observed, patch_length=self.patch_length)
         future_observed = patch_from_left(target.future_observed, patch_length=self.patch_length)
         drafts = self._draft_patches(known.draft, future.shape[1])
-        drafted = None if drafts is None else torch.cat([values, drafts], dim=1)
+        drafted = self._drafted(known, drafts)
         shown = Shown(
             values=torch.cat([values, future], dim=1)[:, :-1],
             observed=torch.cat([observed, future_observed], dim=1)[:, :-1],
@@ -153,11 +158,23 @@ class AutoregressiveDecoder(Decoder):
 
     def _label(self, known: Known, drafts: Tensor | None) -> Shown:
         values, observed = self._label_patches(known)
-        coming = None if drafts is None else torch.cat([values[:, 1:], drafts[:, :1]], dim=1)
-        return Shown(values=values, observed=observed, drafted=None if drafts is None else values, coming=coming)
+        drafted = self._drafted(known, drafts)
+        count = self.num_label_patches
+        return Shown(
+            values=values,
+            observed=observed,
+            drafted=None if drafted is None else drafted[:, :count],
+            coming=None if drafted is None else drafted[:, 1 : count + 1],
+        )
+
+    def _drafted(self, known: Known, drafts: Tensor | None) -> Float[Tensor, "batch patch width"] | None:
+        """Give the drafts of label and horizon in a row."""
+        if known.label_draft is None or drafts is None:
+            return None
+        return torch.cat([patch_from_left(known.label_draft, patch_length=self.patch_length), drafts], dim=1)
 
     def _label_patches(self, known: Known) -> tuple[Float[Tensor, "batch patch width"], Bool[Tensor, "batch patch width"]]:
-        length = self.num_label_patches * self.patch_length
+        length = self.label_length
         missing = max(0, length - known.past.shape[1])
         observed = functional.pad(known.past_observed[:, -length:], (missing, 0))
         values = functional.pad(known.past[:, -length:], (missing, 0)) * observed

@@ -19,6 +19,8 @@ class Known:
     past_observed: Bool[Tensor, "batch context"]
     draft: Float[Tensor, "batch horizon"] | None
     """The closed-form forecast to be refined, where the model has one."""
+    label_draft: Float[Tensor, "batch label"] | None
+    """What the draft forecast for the label, the newest known steps, before it was known: its misses tend to last."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +33,11 @@ class Target:
 
 class Decoder(nn.Module, ABC):
     """Gives parameters [batch, horizon, parameter]; the first is the location."""
+
+    @property
+    @abstractmethod
+    def label_length(self) -> int:
+        """Number of newest known steps that start the decoder; 0 for one that starts from nothing."""
 
     @abstractmethod
     def teach(self, known: Known, target: Target) -> Float[Tensor, "batch horizon parameter"]:

@@ -71,6 +71,11 @@ class DirectDecoder(Decoder):
         self.stack = DecoderStack(layer, num_layers=num_layers, pattern=Full())
         self.output = output
 
+    @property
+    def label_length(self) -> int:
+        """None: the queries start from their positions."""
+        return 0
+
     def teach(self, known: Known, target: Target) -> Float[Tensor, "batch horizon parameter"]:
         """Decode the horizon; the target is not shown."""
         return self._decode(known)[:, : target.future.shape[1]]

@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-import torch
 from statsforecast.models import Naive
 from statsforecast.models import SeasonalNaive as StatsforecastSeasonalNaive
 
@@ -18,9 +17,9 @@ from forecast.frames.panel import Panel
 NAN = np.nan
 
 
-def past(*values: float) -> tuple[torch.Tensor, torch.Tensor]:
-    steps = torch.tensor([values], dtype=torch.float64)
-    return steps.nan_to_num(nan=0.0), ~steps.isnan()
+def past(*values: float) -> tuple[np.ndarray, np.ndarray]:
+    steps = np.array([values])
+    return np.nan_to_num(steps), ~np.isnan(steps)
 
 
 def test_last_value_equals_statsforecast():

@@ -79,5 +79,7 @@ def test_a_series_without_seasonal_error_has_no_scale(panel_of: Callable, values
 
 def test_scales_are_held_by_series(panel_of: Callable):
     panel = panel_of(a=np.arange(STEPS), b=2.0 * np.arange(STEPS))
-    scales = SeriesScales(unit=np.ones(2), seasonal=scales_of(panel, end=STEPS))
+    ends = np.full(2, STEPS)
+    scales = SeriesScales.measure(panel, ends=ends, units=np.array([3.0, 5.0]), season_length=SEASON)
+    np.testing.assert_array_equal(scales.unit, [3.0, 5.0])
     np.testing.assert_allclose(scales.seasonal, [SEASON, 2 * SEASON])

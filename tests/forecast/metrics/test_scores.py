@@ -96,21 +96,27 @@ def test_figures_over_nothing_are_undefined_and_never_better(windows):
     assert not something.better_than(nothing, "mase")
 
 
-def test_better_is_lower_for_errors_and_nearer_for_coverage(windows):
+def test_of_two_errors_the_lower_is_better(windows):
     comparison, series = windows
-    worse = score(comparison, series, batch_size=NUM_WINDOWS)
-    center = comparison.actual + 1.0
-    promised = np.stack([center - 2, center, center + 2], axis=2)  # holds every value, where 80 % are promised
-    forecast = Forecast(mean=center, quantiles=promised, quantile_levels=LEVELS)
-    better = score_of(comparison, forecast, series)
-    assert better.better_than(worse, "mase")
-    assert not worse.better_than(better, "mase")
-    assert not better.better_than(better, "mase")
-    distance = {scores: abs(scores.overall()["coverage_80"] - 0.8) for scores in (better, worse)}
-    assert better.better_than(worse, "coverage_80") == (distance[better] < distance[worse])
+    far, near = (shifted(comparison, series, by=by) for by in (2.0, 1.0))
+    assert near.better_than(far, "mase")
+    assert not far.better_than(near, "mase")
+    assert not near.better_than(near, "mase")
 
 
-def score_of(comparison: Comparison, forecast: Forecast, series: np.ndarray) -> Scores:
+def test_of_two_coverages_the_nearer_to_its_promise_is_better(windows):
+    comparison, series = windows
+    everything = shifted(comparison, series, by=1.0)  # its intervals of 80 % hold every value
+    nothing = shifted(comparison, series, by=3.0)
+    assert everything.better_than(nothing, "coverage_80")
+    assert not nothing.better_than(everything, "coverage_80")
+
+
+def shifted(comparison: Comparison, series: np.ndarray, *, by: float) -> Scores:
+    """Scores of a forecast that is off by `by`, with intervals that reach 2 to either side."""
+    center = comparison.actual + by
+    quantiles = np.stack([center - 2, center, center + 2], axis=2)
+    forecast = Forecast(mean=center, quantiles=quantiles, quantile_levels=LEVELS)
     scores = Scores(standard_metrics(LEVELS), num_series=NUM_SERIES, horizon=HORIZON)
     scores.add(Comparison(**{**vars(comparison), "forecast": forecast}), series=series)
     return scores

@@ -1,0 +1,180 @@
+"""The data contract: one entry from a frame of any kind to a panel, with a report of what was found and done."""
+
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
+from zoneinfo import ZoneInfo
+
+import numpy as np
+from pydantic import AfterValidator, Field
+
+from forecast.config import config
+from forecast.errors import DataError
+from forecast.frames.checks import (
+    refuse_coarser_series,
+    refuse_infinite_values,
+    refuse_strays,
+    refuse_unreadable_stamps,
+)
+from forecast.frames.column_type import Kind
+from forecast.frames.columns import Columns
+from forecast.frames.door import Table, kind_of, read_table
+from forecast.frames.ids import read_ids
+from forecast.frames.ledger import Ledger
+from forecast.frames.panel import Panel
+from forecast.frames.policies import (
+    OnDuplicate,
+    OnGap,
+    OnMissing,
+    OnShort,
+    judge_gaps,
+    judge_missing,
+    judge_short,
+    merge_duplicates,
+    note_constant,
+)
+from forecast.frames.report import Finding, Report
+from forecast.frames.rows import Rows, stamp_text
+from forecast.frames.settle import settle_frequency
+from forecast.frames.stamps import Stamps, read_stamps
+from forecast.frames.stepped import Stepped
+from forecast.frames.targets import read_targets
+
+OnBadSeries = Literal["raise", "leave_out"]
+"""What becomes of series at fault: the first one raises, or all are left out and listed."""
+
+
+def _known_zone(zone: str) -> str:
+    try:
+        return ZoneInfo(zone).key
+    except (KeyError, ValueError, OSError):  # zoneinfo looks names up as files, and fails as files do
+        raise ValueError(f"{zone!r} is no time zone; write it as 'Europe/Berlin' or 'UTC'") from None
+
+
+@config
+class DataContract:
+    """What a frame must hold, and what is done where it does not. No default loses data silently."""
+
+    columns: Columns = field(default_factory=Columns)
+    """The names of the columns; common aliases are found where a default name is absent."""
+
+    frequency: str | int | None = None
+    """The step between stamps, as pandas or polars spell it; read from the stamps where it is None."""
+
+    zone: Annotated[str, AfterValidator(_known_zone)] | None = None
+    """The zone in which stamps that carry none are local time; None counts them as they stand.
+
+    Of an hour that comes twice, a series' first row is the first pass and its second row the second pass.
+    """
+
+    on_duplicate: OnDuplicate = "refuse"
+    """Rows that share series and step: refuse the series, or keep the first, the last or the mean of the step."""
+
+    on_gap: OnGap = "fill"
+    """Steps inside a series that have no row: fill them as unobserved and report them, or refuse the series."""
+
+    on_missing: OnMissing = "mask"
+    """Rows without a target value: mask them as unobserved and report them, or refuse the series."""
+
+    on_short: OnShort = "keep"
+    """Series of fewer than `min_length` steps: keep and report them, leave them out and report them, or refuse them."""
+
+    min_length: Annotated[int, Field(ge=1)] = 2
+    """Steps below which a series is short."""
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A frame that has passed the contract."""
+
+    panel: Panel
+    report: Report
+    left_out: dict[str | int, DataError]
+    """Series that do not go on, by id, with what is wrong with each."""
+
+    columns: Columns
+    """The names under which the columns were found."""
+
+    like: Kind
+    """The library of the frame."""
+
+
+def prepare(frame: Any, contract: DataContract | None = None, *, on_bad_series: OnBadSeries = "raise") -> Prepared:
+    """Read a frame of pandas, polars (also lazy) or pyarrow into a panel.
+
+    A fault of the whole frame raises. Series at fault raise too, or are left out and listed where `on_bad_series` is
+    "leave_out" and at least one series goes on.
+
+    Raises:
+        DataError: its class says what is wrong, its message names series, column, first stamp, count and fix.
+    """
+    contract = contract or DataContract()
+    table = read_table(frame, contract.columns)
+    ids = read_ids(table.ids)
+    stamps = read_stamps(table.times, column=table.time_type, zone=contract.zone, series=ids.series)
+    targets, converted = read_targets(table.targets)
+    ledger = Ledger(ids.names, table.times, table.columns)
+    ledger.findings += [*_ignored(table), *converted, *stamps.findings]
+    rows = Rows.sort(series=ids.series, moments=stamps.moments, targets=targets)
+    stepped = _judge(_step(rows, ledger, contract, stamps, table), ledger, contract)
+    if on_bad_series == "raise" and ledger.faults:
+        raise ledger.first_fault()
+    panel = stepped.panel(ledger.names, id_type=table.id_type)
+    report = _report(stepped, panel, ledger, table)
+    return Prepared(panel, report, left_out=ledger.left_out(), columns=table.columns, like=kind_of(frame))
+
+
+def _step(rows: Rows, ledger: Ledger, contract: DataContract, stamps: Stamps, table: Table) -> Stepped:
+    """Put the rows that can be read on the axes of their series."""
+    _note_order(rows, ledger)
+    refuse_unreadable_stamps(rows, ledger, stamps=table.times, zone=contract.zone)
+    refuse_infinite_values(rows, ledger)
+    rows = ledger.going_on(rows)
+    frequency, grid = settle_frequency(rows, contract.frequency, stamp_type=stamps.stamp_type)
+    refuse_strays(rows, grid, ledger, frequency=frequency)
+    if contract.frequency is None:
+        refuse_coarser_series(rows, grid, ledger, frequency=frequency)
+    return Stepped.lay_out(ledger.going_on(rows), frequency=frequency, stamp_type=stamps.stamp_type)
+
+
+def _judge(stepped: Stepped, ledger: Ledger, contract: DataContract) -> Stepped:
+    """Apply the caller's policies."""
+    stepped = merge_duplicates(stepped, ledger, policy=contract.on_duplicate).refuse_sparse(ledger)
+    judge_gaps(stepped, ledger, policy=contract.on_gap)
+    judge_missing(stepped.rows, ledger, policy=contract.on_missing)
+    judge_short(stepped, ledger, policy=contract.on_short, min_length=contract.min_length)
+    note_constant(stepped.rows, ledger)
+    return stepped.going_on(ledger)
+
+
+def _ignored(table: Table) -> list[Finding]:
+    if not table.ignored:
+        return []
+    names = ", ".join(map(repr, table.ignored))
+    return [Finding("ignored_columns", f"further columns: {names}", "not read", count=len(table.ignored))]
+
+
+def _note_order(rows: Rows, ledger: Ledger) -> None:
+    count = int(((np.diff(rows.series) == 0) & (np.diff(rows.numbers) < 0)).sum())
+    if count:
+        message = f"{count:,} rows come after a later row of their series"
+        ledger.findings.append(Finding("reordered", message, "sorted by time", count=count, column=ledger.columns.time))
+
+
+def _report(stepped: Stepped, panel: Panel, ledger: Ledger, table: Table) -> Report:
+    rows = stepped.rows
+    ends = [table.times[int(rows.numbers[place])] for place in (rows.moments.arg_min(), rows.moments.arg_max())]
+    left_out = ledger.left_out()
+    kept = [finding for finding in ledger.findings if finding.series not in left_out]
+    return Report(
+        num_rows=len(table.times),
+        num_series=len(panel),
+        num_steps=int(panel.offsets[-1]),
+        first_stamp=stamp_text(ends[0]),
+        last_stamp=stamp_text(ends[1]),
+        frequency=panel.axis.frequency.text,
+        zone=panel.axis.zone,
+        findings=(
+            *kept,
+            *(Finding("left_out", str(error), "left out", count=1, series=name) for name, error in left_out.items()),
+        ),
+    )

@@ -1,0 +1,57 @@
+"""One YAML file, one complete run: what is read, how it is cut, what is trained, and where it is tracked."""
+
+from pathlib import Path
+
+from pydantic import Field, NonNegativeInt
+
+from forecast.config import config
+from forecast.frames.contract import DataContract
+from forecast.model.transformer import ModelConfig
+from forecast.training.config import TrainerConfig
+from pipelines.flows.backtest import BacktestConfig
+from pipelines.sources import Source
+from pipelines.split import FractionSplit, Split
+
+
+@config
+class TrackingConfig:
+    """Where runs and models are kept."""
+
+    uri: str | None = None
+    """An MLflow tracking URI; None keeps runs in an SQLite store in the run folder's parent."""
+
+    experiment: str | None = None
+    """Experiment of the runs; None takes the name of the run configuration."""
+
+
+@config
+class RunConfig:
+    """Everything that a training run needs, and nothing that it does not."""
+
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")
+    """Name of the registered model, and of the folder its runs lie in."""
+
+    seed: NonNegativeInt = 1
+    """Seeds Python, NumPy, PyTorch and the order of the windows."""
+
+    output: Path = Path("runs")
+    """Folder that everything is written to, apart from a tracking store elsewhere."""
+
+    data: Source
+
+    contract: DataContract = DataContract()
+
+    split: Split = FractionSplit()
+
+    model: ModelConfig
+
+    trainer: TrainerConfig = TrainerConfig()
+
+    backtest: BacktestConfig = BacktestConfig()
+
+    tracking: TrackingConfig = TrackingConfig()
+
+    @property
+    def tracking_uri(self) -> str:
+        """The tracking URI in force."""
+        return self.tracking.uri or f"sqlite:///{(self.output / 'mlflow.db').absolute()}"

@@ -1,0 +1,353 @@
+"""Requests that no client should send: each has its status, its code and its pointer, and none gets its values back."""
+
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import httpx
+import orjson
+import pytest
+from structlog.testing import capture_logs
+
+from api.errors import MAX_FAULTS, MEDIA_TYPE, Problem
+from api.settings import Settings
+
+Body = dict[str, Any]
+
+SECRET = "31.987654321"
+
+
+def problem(answer: httpx.Response, status: int) -> Problem:
+    """Check what holds for every problem, and give it."""
+    assert answer.status_code == status, answer.text
+    assert answer.headers["Content-Type"] == MEDIA_TYPE
+    found = Problem.model_validate_json(answer.content, strict=True)
+    assert found.status == status
+    assert found.request_id == answer.headers["X-Request-Id"]
+    assert "X-Model-Version" in answer.headers
+    assert SECRET not in answer.text
+    return found
+
+
+def changed(body: Body, place: str, value: Any) -> Body:
+    """Set one place of a request, by its dotted path."""
+    *parents, last = place.split(".")
+    part = body
+    for step in parents:
+        part = part[step]
+    part[last] = value
+    return body
+
+
+# ---- JSON that is no forecast request: the place changed, the value, and where and how the fault is told
+
+INVALID = [
+    ("horizon", 0, "/horizon", "greater_than"),
+    ("horizon", -5, "/horizon", "greater_than"),
+    ("horizon", 2.5, "/horizon", "int_type"),
+    ("horizon", "3", "/horizon", "int_type"),
+    ("horizon", True, "/horizon", "int_type"),
+    ("horizon", 501, "/horizon", "too_many"),
+    ("horizon", 10**30, "/horizon", "too_many"),
+    ("freq", "fortnight", "/freq", "unknown_frequency"),
+    ("freq", "", "/freq", "string_pattern_mismatch"),
+    ("freq", "0h", "/freq", "unknown_frequency"),
+    ("freq", "999999999h", "/freq", "string_pattern_mismatch"),
+    ("freq", 60, "/freq", "string_type"),
+    ("freq", "3", "/freq", "wrong_frequency"),
+    ("zone", "Mars/Olympus", "/zone", "unknown_zone"),
+    ("zone", "../../etc/passwd", "/zone", "unknown_zone"),
+    ("zone", "", "/zone", "string_too_short"),
+    ("quantiles", [], "/quantiles", "too_short"),
+    ("quantiles", [0.5, 1], "/quantiles/1", "less_than"),
+    ("quantiles", [0], "/quantiles/0", "greater_than"),
+    ("quantiles", 0.5, "/quantiles", "list_type"),
+    ("quantiles", [0.5] * 100, "/quantiles", "too_long"),
+    ("level", [80], "/level", "level_and_quantiles"),
+    ("level", [100], "/level/0", "less_than"),
+    ("model", 7, "/model", "string_type"),
+    ("model", "", "/model", "string_too_short"),
+    ("horizons", 3, "/horizons", "unknown_key"),
+    ("a/b~c", 3, "/a~1b~0c", "unknown_key"),
+    ("series", None, "/series", "model_type"),
+    ("series", [], "/series", "model_type"),
+    ("series.past", {}, "/series/past", "unknown_key"),
+    ("series.unique_id", [], "/series/unique_id", "too_short"),
+    ("series.unique_id", "north", "/series/unique_id", "list_type"),
+    ("series.unique_id", ["north", 7], "/series/unique_id/1", "string_type"),
+    ("series.unique_id", ["north", None], "/series/unique_id/1", "string_type"),
+    ("series.unique_id", ["north", "north"], "/series/unique_id/1", "duplicate_id"),
+    ("series.unique_id", ["n" * 600, "south"], "/series/unique_id/0", "string_too_long"),
+    ("series.unique_id", ["north"], "/series/sizes", "length_mismatch"),
+    ("series.unique_id", [f"{number}" for number in range(51)], "/series/unique_id", "too_many"),
+    ("series.sizes", [4, 4], "/series/sizes", "length_mismatch"),
+    ("series.sizes", [8, -1], "/series/sizes/1", "greater_than_equal"),
+    ("series.sizes", [4, 3.0], "/series/sizes/1", "int_type"),
+    ("series.sizes", [4, "3"], "/series/sizes/1", "int_type"),
+    ("series.sizes", [10**30, 3], "/series/sizes", "length_mismatch"),
+    ("series.start", ["2026-11-01"], "/series/start", "length_mismatch"),
+    ("series.start", ["2026-11-01T00:00:00Z", "2026-11-01"], "/series/start", "mixed_offsets"),
+    ("series.start", ["2026-11-01", 5], "/series/start", "mixed_starts"),
+    ("series.start", ["2026-11-01", None], "/series/start/1", "start_type"),
+    ("series.start", ["2026-11-01", True], "/series/start/1", "start_type"),
+    ("series.start", ["2026-11-01", 1.5], "/series/start/1", "start_type"),
+    ("series.start", [1, 2], "/freq", "wrong_frequency"),
+    ("series.start", ["1", "2"], "/series/start/0", "start_format"),
+    ("series.start", ["\uff12026-11-01", "2026-11-01\n"], "/series/start/0", "start_format"),
+    ("series.y", [[1.0], 2.0], "/series/y/0", "float_type"),
+    ("series.y", [1.0, "2.0"], "/series/y/1", "float_type"),
+    ("series.y", [1.0, False], "/series/y/1", "float_type"),
+    ("series.y", {"0": 1.0}, "/series/y", "list_type"),
+    ("series.y", [0.0] * 5_001, "/series/y", "too_many"),
+]
+
+
+@pytest.mark.parametrize(("place", "value", "pointer", "code"), INVALID)
+def test_what_is_no_request_is_refused_by_pointer(
+    service, request_body: Body, place: str, value: Any, pointer: str, code: str
+) -> None:
+    body = (
+        orjson.dumps(changed(request_body, place, value))
+        if not _is_long(value)
+        else _as_json(request_body, place, value)
+    )
+
+    found = problem(service.forecast(body), 422)
+
+    assert (found.errors[0].pointer, found.errors[0].code) == (pointer, code)
+
+
+def _is_long(value: Any) -> bool:
+    return any(isinstance(item, int) and item > 2**63 for item in (value if isinstance(value, list) else [value]))
+
+
+def _as_json(body: Body, place: str, value: Any) -> bytes:
+    """Write integers that orjson refuses."""
+    import json
+
+    return json.dumps(changed(body, place, value)).encode()
+
+
+@pytest.mark.parametrize("key", ["series", "series.unique_id", "series.sizes", "series.start", "series.y"])
+def test_what_is_missing_is_named(service, request_body: Body, key: str) -> None:
+    *parents, last = key.split(".")
+    del (request_body[parents[0]] if parents else request_body)[last]
+
+    (fault,) = problem(service.forecast(request_body), 422).errors
+
+    assert (fault.pointer, fault.code, fault.field) == ("/" + key.replace(".", "/"), "missing", last)
+
+
+# ---- Bytes that are no JSON, or JSON that other readers take
+
+TOKENS = [b"NaN", b"Infinity", b"-Infinity", b"1e999", b"-1e999", b"1" + b"0" * 400]
+
+
+@pytest.mark.parametrize("token", TOKENS)
+def test_numbers_that_are_not_finite_are_refused_in_their_series(service, request_body: Body, token: bytes) -> None:
+    body = orjson.dumps(request_body).replace(b"12.5,", token + b",")
+
+    (fault,) = problem(service.forecast(body), 422).errors
+
+    assert (fault.pointer, fault.code) == ("/series/y/5", "finite_number")
+    assert (fault.series, fault.field) == ("south", "y")
+
+
+MALFORMED = {
+    "empty": b"",
+    "cut short": b'{"series": {"unique_id": ["a"',
+    "binary": bytes(range(256)),
+    "a Parquet file": b"PAR1\x15\x04\x15\x10PAR1",
+    "not UTF-8": b'{"model": "\xff\xfe"}',
+    "UTF-16": '{"horizon": 3}'.encode("utf-16"),
+    "a byte order mark": b"\xef\xbb\xbf{}",
+    "a lone surrogate": rb'{"model": "\ud800"}',
+    "a lone surrogate as a key": rb'{"\udfff": 1}',
+    "two documents": b"{}{}",
+    "single quotes": b"{'horizon': 3}",
+    "a trailing comma": b'{"horizon": 3,}',
+    "an unquoted NaN": b'{"horizon": nan}',
+    "a bottomless list": b"[" * 100_000,
+    "a bottomless object": b'{"a":' * 30_000,
+    "a number of 6,000 digits": b'{"horizon": ' + b"1" * 6_000 + b"}",
+}
+
+
+@pytest.mark.parametrize("body", MALFORMED.values(), ids=MALFORMED.keys())
+def test_what_is_no_json_is_told_so(service, body: bytes) -> None:
+    assert problem(service.forecast(body), 400).type == "urn:longcast:problem:malformed_json"
+
+
+@pytest.mark.parametrize("body", [b"[]", b"3", b"null", b'"text"', b"true"])
+def test_json_that_is_no_object_is_no_request(service, body: bytes) -> None:
+    (fault,) = problem(service.forecast(body), 422).errors
+
+    assert (fault.pointer, fault.field) == ("", None)
+
+
+@pytest.mark.parametrize(
+    ("headers", "code"),
+    [
+        ({"Content-Type": "text/csv"}, "unsupported_media_type"),
+        ({"Content-Type": "application/x-www-form-urlencoded"}, "unsupported_media_type"),
+        ({"Content-Type": ""}, "unsupported_media_type"),
+        ({"Content-Type": "multipart/form-data; boundary=x"}, "unsupported_media_type"),
+        ({"Content-Encoding": "gzip"}, "unsupported_encoding"),
+        ({"Content-Encoding": "br, identity"}, "unsupported_encoding"),
+    ],
+)
+def test_other_forms_of_a_body_are_refused(service, request_body: Body, headers: dict[str, str], code: str) -> None:
+    found = problem(service.forecast(request_body, headers=headers), 415)
+
+    assert found.type == f"urn:longcast:problem:{code}"
+
+
+def test_a_charset_beside_the_media_type_is_taken(service, request_body: Body) -> None:
+    answer = service.forecast(request_body, headers={"Content-Type": "Application/JSON; charset=utf-8"})
+
+    assert answer.status_code == 200
+
+
+# ---- Too much
+
+
+def test_a_body_of_a_told_length_beyond_the_limit_is_refused_unread(service) -> None:
+    found = problem(service.forecast(b" " * 200_001), 413)
+
+    assert "200,000" in found.detail
+
+
+def test_a_body_of_an_untold_length_is_refused_where_it_passes_the_limit(service) -> None:
+    sent = 0
+
+    async def endless() -> AsyncIterator[bytes]:
+        nonlocal sent
+        while True:
+            sent += 50_000
+            yield b" " * 50_000
+
+    answer = service.ask("POST", "/v1/forecasts", content=endless(), headers={"Content-Type": "application/json"})
+
+    problem(answer, 413)
+    assert sent <= 300_000
+
+
+def test_a_body_at_the_limit_is_read(service, request_body: Body) -> None:
+    body = orjson.dumps(request_body)
+
+    assert service.forecast(body + b" " * (200_000 - len(body))).status_code == 200
+
+
+def test_no_more_than_twenty_faults_are_listed(service, request_body: Body) -> None:
+    body = request_body | {f"key{number}": SECRET for number in range(500)}
+
+    found = problem(service.forecast(body), 422)
+
+    assert len(found.errors) == MAX_FAULTS
+    assert "500" in found.detail
+
+
+def test_thousands_of_faults_are_counted_only(service, request_body: Body) -> None:
+    body = request_body | {f"key{number}": 1 for number in range(5_000)}
+
+    found = problem(service.forecast(body), 422)
+
+    assert found.errors == []
+    assert "5,000" in found.detail
+
+
+def test_a_list_stops_at_its_first_fault(service, request_body: Body) -> None:
+    body = changed(request_body, "series.y", ["a"] * 4_000)
+
+    answer = service.forecast(body)
+
+    assert len(problem(answer, 422).errors) == 1
+    assert len(answer.content) < 1_000
+
+
+def test_a_key_as_long_as_the_body_is_not_sent_back(service, request_body: Body) -> None:
+    answer = service.forecast(request_body | {"k" * 50_000: 1})
+
+    problem(answer, 422)
+    assert len(answer.content) < 2_000
+
+
+def test_no_more_numbers_are_answered_than_the_limit(start_service: Callable[..., Any], artifact, request_body) -> None:
+    service = start_service(Settings(artifact=artifact, max_answer_values=23)).wait_until_ready()
+
+    assert problem(service.forecast(request_body), 422).errors[0].pointer == "/horizon"  # 2 series x 3 steps x 4 = 24
+    assert service.forecast(request_body | {"quantiles": [0.5]}).status_code == 200
+
+
+# ---- Models that are not there
+
+
+@pytest.mark.parametrize(
+    "name", ["nobody", "tiny@champion", "tiny/999", "tiny/", "../tiny", "tiny%00", "名前", "@", "/"]
+)
+def test_an_unknown_model_is_not_found(service, request_body: Body, name: str) -> None:
+    found = problem(service.forecast(request_body | {"model": name}), 404)
+
+    assert found.type == "urn:longcast:problem:unknown_model"
+
+
+def test_levels_asked_of_a_model_of_points_are_refused(start_service, point_artifact, request_body: Body) -> None:
+    service = start_service(Settings(artifact=point_artifact)).wait_until_ready()
+
+    (fault,) = problem(service.forecast(request_body), 422).errors
+
+    assert (fault.pointer, fault.code) == ("/quantiles", "quantiles_unavailable")
+
+
+# ---- Paths and methods
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/v1", "/v2/forecasts", "/v1/forecasts/", "/docs/assets/../../settings.py", "/%00"]
+)
+def test_a_path_that_is_not_there_is_a_problem(service, path: str) -> None:
+    assert problem(service.get(path), 404).instance.startswith("/")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("GET", "/v1/forecasts", "POST"),
+        ("POST", "/livez", "GET"),
+        ("DELETE", "/v1/models", "GET"),
+        ("PATCH", "/docs", "GET"),
+    ],
+)
+def test_a_method_that_is_not_there_is_a_problem_and_says_which_is(
+    service, method: str, path: str, allowed: str
+) -> None:
+    answer = service.ask(method, path)
+
+    problem(answer, 405)
+    assert allowed in answer.headers["Allow"]
+
+
+def test_head_answers_as_get_without_the_body(service) -> None:
+    head, get = service.ask("HEAD", "/v1/models"), service.get("/v1/models")
+
+    assert head.status_code == 200
+    assert head.content == b""
+    assert head.headers["Content-Length"] == get.headers["Content-Length"]
+    assert service.ask("HEAD", "/nowhere").status_code == 404
+
+
+# ---- What should not happen
+
+
+def test_a_failure_of_the_service_itself_is_a_problem_without_its_words(start_service, artifact) -> None:
+    async def broken() -> None:
+        raise ValueError(SECRET)
+
+    service = start_service(Settings(artifact=artifact))
+    service.app.add_api_route("/broken", broken)
+
+    with capture_logs() as lines:
+        found = problem(service.get("/broken"), 500)
+
+    assert found.type == "urn:longcast:problem:internal_error"
+    assert "unexpected failure" in [line["event"] for line in lines]
+    assert service.get("/livez").status_code == 200

@@ -1,0 +1,168 @@
+"""Every kernel computes the one written definition, and says so when it cannot."""
+
+import json
+import logging
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from forecast.attention import choice
+from forecast.attention.choice import KERNELS, attend, choose
+from forecast.attention.kernels.reference import ReferenceKernel, attention_weights
+from forecast.attention.kernels.xformers import bias_of
+from forecast.attention.pattern import AttentionCall, Causal, Full, Pattern
+from forecast.errors import BackendUnavailable
+
+REPOSITORY = Path(__file__).parents[3]
+CPU_KERNELS = [name for name in KERNELS if name != "xformers"]
+PATTERNS = [Full(), Causal()]
+SHAPES = [(5, 5), (1, 7), (3, 8)]  # queries, keys: a full pass, a decoding step, a stretch of new tokens
+
+
+def make_call(pattern: Pattern, *, queries: int = 5, keys: int = 5, hidden: bool = False, dtype=torch.float32):
+    generator = torch.Generator().manual_seed(7)
+
+    def draw(length: int) -> torch.Tensor:
+        return torch.randn(2, 3, length, 8, generator=generator, dtype=torch.float32).to(dtype)
+
+    observed = None
+    if hidden:
+        observed = torch.ones(2, keys, dtype=torch.bool)
+        observed[0, :2] = False
+        observed[1] = False
+    return AttentionCall(draw(queries), draw(keys), draw(keys), pattern=pattern, key_observed=observed)
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+@pytest.mark.parametrize(("queries", "keys"), SHAPES)
+@pytest.mark.parametrize("pattern", PATTERNS, ids=lambda pattern: pattern.kind)
+@pytest.mark.parametrize("name", CPU_KERNELS)
+def test_kernel_equals_the_reference(name, pattern, queries, keys, hidden):
+    call = make_call(pattern, queries=queries, keys=keys, hidden=hidden)
+    expected = ReferenceKernel().run(call)
+    torch.testing.assert_close(KERNELS[name].run(call), expected, atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize("name", CPU_KERNELS)
+def test_gradients_equal_those_of_the_reference(name):
+    def gradients(kernel_name: str) -> list[torch.Tensor]:
+        call = make_call(Causal(), hidden=True)
+        leaves = [tensor.requires_grad_() for tensor in (call.query, call.key, call.value)]
+        (KERNELS[kernel_name].run(call) ** 2).sum().backward()
+        return [leaf.grad for leaf in leaves]
+
+    for ours, expected in zip(gradients(name), gradients("reference"), strict=True):
+        torch.testing.assert_close(ours, expected, atol=1e-5, rtol=0)
+
+
+def test_worked_example_of_four_tokens():
+    tokens = 0.1 * (torch.arange(4)[:, None] * 4 + torch.arange(1, 5)[None, :]).float()
+    query, key = tokens, tokens / 2
+    scores = query @ key.T
+    assert scores[0, 0].item() == pytest.approx(0.15)
+    assert scores[0, 1].item() == pytest.approx(0.35)
+    call = AttentionCall(query[None, None], key[None, None], (2 * tokens)[None, None], pattern=Full())
+    expected = torch.softmax(scores / math.sqrt(4), dim=-1) @ (2 * tokens)
+    for name in CPU_KERNELS:
+        torch.testing.assert_close(KERNELS[name].run(call)[0, 0], expected, atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("name", CPU_KERNELS)
+def test_query_that_may_see_nothing_gets_zeros_in_every_precision(name, dtype):
+    output = KERNELS[name].run(make_call(Full(), hidden=True, dtype=dtype))
+    assert torch.isfinite(output).all()
+    assert (output[1] == 0).all()
+    assert (output[0] != 0).any()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+def test_large_scores_stay_finite(dtype):
+    call = make_call(Causal(), dtype=dtype)
+    large = AttentionCall(call.query * 100, call.key * 100, call.value, pattern=Causal())
+    for name in CPU_KERNELS:
+        assert torch.isfinite(KERNELS[name].run(large)).all()
+
+
+@pytest.mark.parametrize("name", CPU_KERNELS)
+@pytest.mark.parametrize("pattern", [Causal()], ids=lambda pattern: pattern.kind)
+def test_future_keys_never_reach_an_earlier_query(name, pattern):
+    call = make_call(pattern)
+    changed = AttentionCall(call.query, call.key.clone(), call.value.clone(), pattern=pattern)
+    changed.key[:, :, 3:] += 50
+    changed.value[:, :, 3:] -= 50
+    before, after = KERNELS[name].run(call), KERNELS[name].run(changed)
+    assert torch.equal(before[:, :, :3], after[:, :, :3])
+    assert not torch.allclose(before[:, :, 3:], after[:, :, 3:])
+
+
+def test_weights_sum_to_one_and_reproduce_the_output():
+    call = make_call(Causal())
+    weights = attention_weights(call)
+    torch.testing.assert_close(weights.sum(dim=-1), torch.ones(2, 3, 5))
+    torch.testing.assert_close(weights @ call.value, ReferenceKernel().run(call))
+
+
+@pytest.mark.parametrize("name", CPU_KERNELS)
+def test_dropout_on_the_weights_keeps_the_expectation(name):
+    call = make_call(Full())
+    many = [tensor.repeat(4000, 1, 1, 1) for tensor in (call.query, call.key, call.value)]
+    dropped = KERNELS[name].run(AttentionCall(*many, pattern=Full(), dropout=0.5)).unflatten(0, (4000, 2))
+    torch.testing.assert_close(dropped.mean(dim=0), ReferenceKernel().run(call), atol=0.06, rtol=0)
+    assert dropped.std(dim=0).min() > 0.05
+
+
+def test_auto_on_a_cpu_is_sdpa_and_is_announced_once(caplog):
+    choice._announce.cache_clear()
+    with caplog.at_level(logging.INFO, logger="longcast.attention"):
+        assert choose(make_call(Full())).name == "sdpa"
+        choose(make_call(Causal()))
+    assert [record.getMessage() for record in caplog.records] == ["attention runs on sdpa (cpu)"]
+
+
+def test_backend_asked_for_never_falls_back():
+    with pytest.raises(BackendUnavailable, match="xformers.*cpu.*use backend 'sdpa'"):
+        attend(make_call(Full()), backend="xformers")
+
+
+@pytest.mark.parametrize("pattern", PATTERNS, ids=lambda pattern: pattern.kind)
+@pytest.mark.parametrize(("queries", "keys"), SHAPES)
+def test_bias_of_xformers_hides_what_the_definition_hides(pattern, queries, keys):
+    call = make_call(pattern, queries=queries, keys=keys)
+    bias = bias_of(call)
+    hidden = ~call.mask()[0, 0]
+    if bias is None:
+        assert not hidden.any()
+    else:
+        assert torch.equal(bias.materialize((queries, keys)).isinf(), hidden)
+
+
+def test_written_bias_of_xformers_hides_keys_and_is_aligned():
+    call = make_call(Causal(), queries=3, keys=7, hidden=True)
+    bias = bias_of(call)
+    seen = call.mask() | ~call.mask().any(dim=-1, keepdim=True)
+    assert torch.equal(bias.isinf(), ~seen.expand_as(bias))
+    assert all(stride % 8 == 0 for stride in bias.stride()[:-1])
+
+
+def test_dispatch_on_a_gpu_is_the_one_written_down():
+    script = Path(__file__).with_name("cuda_dispatch.py")
+    answered = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True, cwd=REPOSITORY)
+    table = json.loads(answered.stdout.splitlines()[-1])
+    expected = {
+        "full bfloat16": "fa2F",
+        "causal bfloat16": "fa2F",
+        "full float16": "fa2F",
+        "full float32": "cutlassF",
+        "causal float32": "cutlassF",
+        "causal float32, 3 new of 64": "cutlassF",
+        "causal bfloat16, 3 new of 64": "fa2F",
+        "causal bfloat16, keys hidden": "cutlassF",
+        "full float32, keys hidden": "cutlassF",
+        "full bfloat16, head_dim 4": "sdpa",
+    }
+    assert {case: operator.split("@")[0].removesuffix("-pt") for case, operator in table.items()} == expected
