@@ -45,7 +45,7 @@ def write_answer(question: Question, forecast: Forecast, served: Served) -> byte
 
 def _finite(forecast: Forecast) -> Bool[np.ndarray, " series"]:
     every = np.concatenate([forecast.mean[:, :, None], forecast.quantiles], axis=2)
-    return np.isfinite(every).all(axis=(1, 2))
+    return np.isfinite(np.abs(every).max(axis=(1, 2)))
 
 
 def _columns(question: Question, forecast: Forecast, kept: Int64[np.ndarray, " row"]) -> dict[str, Any]:

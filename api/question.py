@@ -46,8 +46,8 @@ def make_ready(request: ForecastRequest, card: Card, *, limits: Settings) -> Que
     Raises:
         Refused: the columns do not fit together, a limit is passed, or no series can be forecast.
     """
-    asked = _asked(request, card, limits)
     _check_columns(request.series, limits)
+    asked = _asked(request, card, limits)
     starts = read_starts(request.series.start, zone=request.zone)
     faults = {request.series.unique_id[number]: fault for number, fault in starts.faults.items()}
     prepared = _prepared(request, starts, card, horizon=asked.horizon)

@@ -7,6 +7,7 @@ one class whose best member has a closed form.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import torch
@@ -15,6 +16,11 @@ from torch import Tensor
 
 from forecast.errors import TrainingError
 from forecast.frames.panel import Panel
+
+Measure = Literal["series", "window"]
+"""What a training window is measured in: the spread of its series, or that of its own past."""
+
+FLAT = 1e-6  # of a series' unit: windows that move less would be blown up to weigh as much as real movement
 
 CHUNK = 4096  # windows a step of the normal equations: about 20 MB at 600 steps a window
 
@@ -61,11 +67,13 @@ def fit_linear(
     context_length: int,
     horizon: int,
     strength: float,
+    measure: Measure = "series",
 ) -> LinearMap:
     """Solve the ridge regression over every window that ends at or before `ends`, steps from the start of each series.
 
-    Each series is measured in its unit of `units`; the penalty is `strength` times the number of windows. Windows with a
-    missing target are left out. Series shorter than a window take part with contexts padded on the left.
+    Each series is measured in its unit of `units`, or each window in the spread of its own past, so that calm windows
+    weigh as much as wild ones; the penalty is `strength` times the number of windows. Windows with a missing target are
+    left out. Series shorter than a window take part with contexts padded on the left.
 
     Raises:
         TrainingError: no series holds a window with a complete target.
@@ -77,6 +85,8 @@ def fit_linear(
         place = slice(int(panel.offsets[number]), int(panel.offsets[number] + end))
         values, observed = panel.values[place] / units[number], panel.observed[place]
         for past, future in _centred_windows(values, observed, context_length, horizon):
+            if measure == "window":
+                past, future = _in_own_spread(past, future)
             gram += past.T @ past
             cross += past.T @ future
             num_windows += len(past)
@@ -110,3 +120,10 @@ def _centre(steps: np.ndarray, seen: np.ndarray, context_length: int) -> tuple[n
     past, past_seen = steps[usable, :context_length], seen[usable, :context_length]
     level = (past * past_seen).sum(axis=1, keepdims=True) / past_seen.sum(axis=1, keepdims=True)
     return (past - level) * past_seen, steps[usable, context_length:] - level
+
+
+def _in_own_spread(past: np.ndarray, future: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Divide windows by the spread of their past, and leave out those that do not move."""
+    spread = np.sqrt(np.square(past).mean(axis=1, keepdims=True))
+    moves = spread[:, 0] > FLAT
+    return past[moves] / spread[moves], future[moves] / spread[moves]

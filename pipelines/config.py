@@ -5,6 +5,7 @@ from pathlib import Path
 from pydantic import Field, NonNegativeInt
 
 from forecast.config import config
+from forecast.errors import ConfigError
 from forecast.frames.contract import DataContract
 from forecast.model.transformer import ModelConfig
 from forecast.training.config import TrainerConfig
@@ -37,7 +38,8 @@ class RunConfig:
     output: Path = Path("runs")
     """Folder that everything is written to, apart from a tracking store elsewhere."""
 
-    data: Source
+    data: Source | None = None
+    """Where the flows read from; a run that is handed its frame needs none."""
 
     contract: DataContract = DataContract()
 
@@ -50,6 +52,20 @@ class RunConfig:
     backtest: BacktestConfig = BacktestConfig()
 
     tracking: TrackingConfig = TrackingConfig()
+
+    @property
+    def source(self) -> Source:
+        """The source to read from.
+
+        Raises:
+            ConfigError: the configuration has none.
+        """
+        if self.data is None:
+            raise ConfigError(
+                "data: is needed and was not given; name a source, for example {kind: files, path: history.csv}",
+                field="data",
+            )
+        return self.data
 
     @property
     def tracking_uri(self) -> str:

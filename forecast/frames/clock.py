@@ -13,9 +13,6 @@ from forecast.frames.calendar.instants import SECOND
 PER_SECOND = {"ms": 1_000, "us": 1_000_000, "ns": SECOND}
 """Ticks of each time unit in a second."""
 
-FURTHEST = 2**62
-"""Nanoseconds from 1970, to 1823 and 2116, past which an instant is taken for this one: no distance overflows then."""
-
 
 @dataclass(frozen=True, eq=False)
 class Places:
@@ -87,8 +84,8 @@ def _local(stamps: pl.Series) -> Places:
 
 def _nanoseconds(stamps: pl.Series) -> Int64[np.ndarray, " n"]:
     assert isinstance(stamps.dtype, pl.Datetime)
-    scale = SECOND // PER_SECOND[stamps.dtype.time_unit]
-    return np.clip(_ticks(stamps), -FURTHEST // scale, FURTHEST // scale) * scale
+    # Beyond 1678 to 2262 the product wraps, and then lies on no step of its series: 2**64 ns are no whole microseconds.
+    return _ticks(stamps) * (SECOND // PER_SECOND[stamps.dtype.time_unit])
 
 
 def _ticks(stamps: pl.Series) -> Int64[np.ndarray, " n"]:

@@ -4,7 +4,6 @@ from typing import Literal
 
 import torch
 from jaxtyping import Float
-from scipy import stats
 from torch import Tensor
 from torch.distributions import StudentT as Distribution
 from torch.nn import functional
@@ -52,6 +51,8 @@ class StudentT(Head):
         self, parameters: Float[Tensor, "batch horizon parameter"], levels: tuple[float, ...]
     ) -> Float[Tensor, "batch horizon quantile"]:
         """Invert the distribution function at the levels."""
+        from scipy import stats  # heavy: 3 s that only this head needs
+
         location, scale, freedom = (tensor[..., None] for tensor in self._distribution(parameters))
         standard = stats.t.ppf(levels, freedom.double().cpu().numpy())
         return location + scale * torch.from_numpy(standard).to(location)

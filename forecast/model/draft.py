@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from forecast.config import config
 from forecast.errors import TrainingError
-from forecast.linear import LinearMap
+from forecast.linear import LinearMap, Measure
 
 
 @config
@@ -19,7 +19,10 @@ class Ridge:
     kind: Literal["ridge"] = "ridge"
 
     strength: NonNegativeFloat = 0.1
-    """Penalty in units of the number of training windows, for series measured in their own spread."""
+    """Penalty in units of the number of training windows, for series or windows measured in their own spread."""
+
+    measure: Measure = "window"
+    """What training windows are measured in; by window, calm stretches weigh as much as wild ones."""
 
     context_length: PositiveInt | None = None
     """Newest steps that the draft is made from; the model's whole context where not given."""

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from forecast.batch import Batch
 from forecast.config import config
 from forecast.forecast import Forecast
-from forecast.linear import LinearMap
+from forecast.linear import LinearMap, Measure
 from forecast.losses import AnyHead, Quantile, masked_mean
 from forecast.model.decoding import AnyDecoder, Autoregressive, Direct, Known, Target
 from forecast.model.draft import Draft, Ridge
@@ -49,6 +49,9 @@ class ModelConfig:
 
     draft: Ridge | None = None
     """A closed-form forecast that the decoder is given and refines."""
+
+    loss_unit: Measure = "series"
+    """What errors are measured in while training: the spread of the series, or that of the window's own past."""
 
     @property
     def draft_context(self) -> int:
@@ -106,7 +109,7 @@ class ForecastModel(nn.Module):
     def teacher_forced_loss(self, batch: Batch) -> Float[Tensor, ""]:
         """Give the loss of a batch while the decoder is shown earlier target steps: what training descends.
 
-        In units of each series' own spread. Unobserved steps, and windows whose past does not move, weigh nothing.
+        Measured in `loss_unit`. Unobserved steps, and windows whose past does not move, weigh nothing.
         """
         window, target = self._taught(batch)
         return self._loss(self.decoder.teach(window.known, target), batch, window, target)
@@ -165,9 +168,13 @@ class ForecastModel(nn.Module):
         return window, Target(window.scale.apply(batch.future), batch.future_observed)
 
     def _loss(self, parameters: Tensor, batch: Batch, window: Window, target: Target) -> Float[Tensor, ""]:
-        unit = (window.scale.spread / batch.unit[:, None]).float()
-        loss = self.config.head.loss(parameters, target.future, unit)
+        loss = self.config.head.loss(parameters, target.future, self._unit(window.scale, batch))
         return masked_mean(loss, batch.future_observed & window.scale.moves)
+
+    def _unit(self, scale: Scale, batch: Batch) -> Float[Tensor, "batch 1"]:
+        """Give the window's own scale in the unit of the loss."""
+        own = scale.spread if self.config.loss_unit == "series" else batch.unit[:, None]
+        return (own / batch.unit[:, None]).float()
 
     def _window(self, past: Tensor, past_observed: Tensor, *, horizon: int) -> Window:
         scale = self.config.scaling.measure(past, past_observed)

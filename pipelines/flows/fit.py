@@ -1,29 +1,20 @@
-"""Fit: from a panel to a trained model and its backtest; reads and logs nothing."""
+"""Fit: from a panel to a trained model; reads and logs nothing."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Float64
+from jaxtyping import Float64, Int64
 from lightning.pytorch import seed_everything
 
 from forecast.frames.panel import Panel
 from forecast.linear import fit_linear
-from forecast.metrics import SeriesScales
 from forecast.model.transformer import ForecastModel
 from forecast.training.callbacks import OnEpoch
 from forecast.training.fit import Fit, fit_model
 from pipelines.config import RunConfig
-from pipelines.contender import ModelContender
 from pipelines.datamodule import WindowDataModule
-from pipelines.evaluation import Contender, Track
-from pipelines.flows.backtest import backtest, fit_baselines
-from pipelines.flows.result import BacktestResult
 from pipelines.split import Parts, train_units
-from pipelines.windows import test_windows
-
-MODEL = "longcast"
-"""Name of the model's row in backtests."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,17 +57,7 @@ def fit_panel(
         validation_stride=trainer.validation_stride,
     )
     model = ForecastModel(model_config)
-    if model_config.draft is not None:
-        model.install_draft(
-            fit_linear(
-                panel,
-                ends=parts.train_end,
-                units=units,
-                context_length=model_config.draft_context,
-                horizon=model_config.horizon,
-                strength=model_config.draft.strength,
-            )
-        )
+    _solve_draft(model, panel, ends=parts.train_end, units=units)
     fit = fit_model(
         model,
         train=windows.train_dataloader(),
@@ -89,29 +70,20 @@ def fit_panel(
     return Fitted(model, parts, units, fit)
 
 
-def backtest_fitted(config: RunConfig, panel: Panel, fitted: Fitted, *, track: Track = iter) -> BacktestResult:
-    """Score the model and the configured baselines over every test window."""
-    horizon = config.model.horizon
-    scales = SeriesScales.measure(
-        panel, ends=fitted.parts.train_end, units=fitted.units, season_length=config.backtest.season_for(panel)
-    )
-    contenders: dict[str, Contender] = {MODEL: ModelContender(fitted.model)}
-    contenders |= fit_baselines(
-        config.backtest.baselines,
+def _solve_draft(
+    model: ForecastModel, panel: Panel, *, ends: Int64[np.ndarray, " series"], units: Float64[np.ndarray, " series"]
+) -> None:
+    """Solve the draft on the training part, where the model has one."""
+    draft = model.config.draft
+    if draft is None:
+        return
+    solved = fit_linear(
         panel,
-        ends=fitted.parts.train_end,
-        units=fitted.units,
-        context_length=config.model.context_length,
-        horizon=horizon,
-        quantile_levels=contenders[MODEL].quantile_levels,
+        ends=ends,
+        units=units,
+        context_length=model.config.draft_context,
+        horizon=model.config.horizon,
+        strength=draft.strength,
+        measure=draft.measure,
     )
-    windows = test_windows(fitted.parts, horizon=horizon, stride=config.backtest.stride)
-    return backtest(
-        contenders,
-        panel,
-        windows,
-        horizon=horizon,
-        scales=scales,
-        batch_size=config.backtest.batch_size,
-        track=track,
-    )
+    model.install_draft(solved)

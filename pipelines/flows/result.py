@@ -52,7 +52,9 @@ class BacktestResult:
         """Give one row a forecaster and one column a metric; the best figure of a column is bold."""
         metrics = _shown(self._first)
         title = f"{self.num_windows:,} windows of {self.horizon} steps, {len(self.ids)} series"
-        table = Table(title=title, caption=self._exclusions(), box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 0, 0, 1))
+        table = Table(
+            title=title, caption=self._exclusions(), box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 0, 0, 1)
+        )
         table.add_column("forecaster", no_wrap=True)
         for metric in metrics:
             table.add_column(metric.label, justify="right")

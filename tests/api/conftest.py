@@ -35,10 +35,10 @@ class Service:
     def __init__(self, app: FastAPI, portal: BlockingPortal, client: httpx.AsyncClient):
         self.app = app
         self._portal = portal
-        self._client = client
+        self.client = client
 
     def ask(self, method: str, path: str, **sent: Any) -> httpx.Response:
-        return self._portal.call(lambda: self._client.request(method, path, **sent))
+        return self._portal.call(lambda: self.client.request(method, path, **sent))
 
     def get(self, path: str, **sent: Any) -> httpx.Response:
         return self.ask("GET", path, **sent)

@@ -1,39 +1,17 @@
-"""Forecasts over HTTP are the library's, stamped as the caller writes time, and one bad series harms no other."""
+"""Forecasts over HTTP are the library's, whatever else the service is asked meanwhile."""
 
 import time
-from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import anyio
-import numpy as np
-import orjson
 import polars as pl
-import pytest
 
-from api.answer import write_answer
-from api.catalog.base import Entry, Served
-from api.errors import Refused
-from api.question import make_ready
-from api.schemas import ForecastAnswer, ForecastRequest
+from api.schemas import ForecastAnswer
 from api.settings import Settings
-from forecast.frames.contract import DataContract
 from forecast.predictor import Predictor
-
-Body = dict[str, Any]
-
-
-def columns(answer: Any) -> dict[str, Any]:
-    assert answer.status_code == 200, answer.text
-    return answer.json()["series"]
-
-
-def of_one(start: str | int, **changed: Any) -> Body:
-    """A request of one series of 40 steps."""
-    values = [round(10 + np.sin(step / 3), 3) for step in range(40)]
-    series = {"unique_id": ["only"], "sizes": [40], "start": [start], "y": values}
-    return {"horizon": 3, "series": series, **changed}
+from tests.api.asking import Body, columns, of_one
 
 
 def frame_of(body: Body) -> pl.DataFrame:
@@ -113,189 +91,10 @@ def test_whole_numbers_are_taken_as_numbers(service) -> None:
     assert columns(service.forecast(whole)) == columns(service.forecast(fractional))
 
 
-# ---- The stamps
-
-
-@pytest.mark.parametrize(
-    ("start", "freq", "expected"),
-    [
-        ("2026-11-01T00:00:00Z", "h", ["2026-11-02T16:00:00Z", "2026-11-02T17:00:00Z", "2026-11-02T18:00:00Z"]),
-        ("2026-11-01T00:00:00", "h", ["2026-11-02T16:00:00", "2026-11-02T17:00:00", "2026-11-02T18:00:00"]),
-        ("2026-11-01 00:00", "30min", ["2026-11-01T20:00:00", "2026-11-01T20:30:00", "2026-11-01T21:00:00"]),
-        (
-            "2026-11-01T00:30:00+05:30",
-            "h",
-            ["2026-11-02T16:30:00+05:30", "2026-11-02T17:30:00+05:30", "2026-11-02T18:30:00+05:30"],
-        ),
-        ("2026-11-01", "D", ["2026-12-11", "2026-12-12", "2026-12-13"]),
-        ("2026-11-01T07:00:00-03:00", "D", [f"2026-12-{day}T07:00:00-03:00" for day in (11, 12, 13)]),
-        ("2026-11-02", "W-MON", ["2027-08-09", "2027-08-16", "2027-08-23"]),
-        ("2024-01-31", "ME", ["2027-05-31", "2027-06-30", "2027-07-31"]),
-        ("2024-01-31", "1mo", ["2027-05-31", "2027-06-30", "2027-07-31"]),
-        ("2026-01-01T00:00:00.250Z", "1h", [f"2026-01-02T{hour}:00:00.250Z" for hour in (16, 17, 18)]),
-    ],
-)
-def test_stamps_come_back_as_they_were_written(service, start: str, freq: str, expected: list[str]) -> None:
-    answer = columns(service.forecast(of_one(start, freq=freq)))
-
-    assert answer["timestamps"] == expected
-    assert answer["start"] == expected[:1]
-
-
-def test_integers_are_steps(start_service, point_artifact: Path) -> None:
-    service = start_service(Settings(artifact=point_artifact)).wait_until_ready()
-
-    answer = service.forecast(of_one(100)).json()
-
-    assert answer["series"]["timestamps"] == [180, 182, 184]
-    assert answer["zone"] is None
-
-
-def test_each_series_keeps_its_own_offset(service, request_body: Body) -> None:
-    request_body["series"]["start"] = ["2026-11-01T00:00:00+01:00", "2026-11-01T00:00:00-08:00"]
-
-    answer = service.forecast(request_body).json()
-
-    assert [stamp[-6:] for stamp in answer["series"]["timestamps"]] == ["+01:00"] * 3 + ["-08:00"] * 3
-    assert answer["zone"] is None
-
-
-@pytest.mark.parametrize(
-    ("start", "zone"), [("2026-11-01", "UTC"), ("2026-11-01T00:00:00Z", "UTC"), ("2026-11-01T00:00:00+01:00", "+01:00")]
-)
-def test_the_zone_of_the_stamps_is_told(service, start: str, zone: str) -> None:
-    assert service.forecast(of_one(start)).json()["zone"] == zone
-
-
-@pytest.mark.parametrize("start", ["2026-10-24T12:00:00+02:00", "2026-10-24T12:00:00", "2026-10-24T10:00:00Z"])
-def test_hours_in_a_zone_go_through_the_change_of_its_clock(service, start: str) -> None:
-    body = of_one(start, zone="Europe/Berlin", freq="h")
-    body["series"] |= {"sizes": [14], "y": body["series"]["y"][:14]}
-
-    answer = service.forecast(body).json()
-
-    hours = ["2026-10-25T02:00:00+02:00", "2026-10-25T02:00:00+01:00", "2026-10-25T03:00:00+01:00"]
-    assert answer["series"]["timestamps"] == hours
-    assert answer["zone"] == "Europe/Berlin"
-
-
-def test_days_in_a_zone_stay_at_their_local_hour(service) -> None:
-    body = of_one("2026-09-14T06:00:00+02:00", zone="Europe/Berlin", freq="D")
-
-    stamps = columns(service.forecast(body))["timestamps"]
-
-    assert stamps == ["2026-10-24T06:00:00+02:00", "2026-10-25T06:00:00+01:00", "2026-10-26T06:00:00+01:00"]
-
-
 def test_another_frequency_than_the_models_is_noticed(service) -> None:
     (notice,) = service.forecast(of_one("2026-01-01", freq="D")).json()["notices"]
 
     assert notice["code"] == "other_frequency"
-
-
-# ---- One bad series
-
-
-BAD_SERIES = [
-    ("unreadable start", {"start": ["2026-11-01T00:00:00Z", "tomorrow"]}, "start_format", "/series/start/1"),
-    ("month 13", {"start": ["2026-11-01T00:00:00Z", "2026-13-01T00:00:00Z"]}, "start_format", "/series/start/1"),
-    ("year 1", {"start": ["2026-11-01T00:00:00Z", "0001-01-01T00:00:00Z"]}, "start_range", "/series/start/1"),
-    ("no steps", {"sizes": [7, 0]}, "series_too_short", "/series/sizes/1"),
-    ("nothing but gaps", {"y": [1, 2, 3, 4, None, None, None]}, "missing_values", "/series/y/4"),
-]
-
-
-@pytest.mark.parametrize(
-    ("changed", "code", "pointer"), [row[1:] for row in BAD_SERIES], ids=[row[0] for row in BAD_SERIES]
-)
-def test_a_bad_series_is_named_and_the_others_are_forecast(
-    service, request_body: Body, changed: Body, code: str, pointer: str
-) -> None:
-    alone = columns(service.forecast(request_body))
-    request_body["series"] |= changed
-
-    answer = service.forecast(request_body).json()
-
-    assert answer["series"]["unique_id"] == ["north"]
-    assert list(answer["errors"]) == ["south"]
-    assert answer["errors"]["south"]["code"] == code
-    assert answer["errors"]["south"]["pointer"] == pointer
-    if "y" not in changed and "sizes" not in changed:
-        assert answer["series"]["mean"] == pytest.approx(alone["mean"][:3], rel=1e-5)
-
-
-def test_a_series_beside_the_steps_of_its_frequency_is_named(service, request_body: Body) -> None:
-    request_body["freq"] = "W-MON"
-    request_body["series"]["start"] = ["2026-11-02", "2026-11-03"]
-
-    answer = service.forecast(request_body).json()
-
-    assert answer["errors"]["south"]["pointer"] == "/series/start/1"
-    assert answer["series"]["unique_id"] == ["north"]
-
-
-def test_a_local_time_that_comes_twice_needs_its_offset(service, request_body: Body) -> None:
-    request_body["zone"] = "Europe/Berlin"
-    request_body["series"]["start"] = ["2026-10-25T01:00:00", "2026-10-25T02:00:00"]
-
-    answer = service.forecast(request_body).json()
-
-    assert answer["errors"]["south"]["code"] == "start_ambiguous"
-    assert answer["series"]["unique_id"] == ["north"]
-
-
-def test_a_forecast_beyond_the_calendar_is_refused_for_its_series(service, request_body: Body) -> None:
-    request_body["freq"] = "99999YE"
-
-    problem = service.forecast(request_body).json()
-
-    assert problem["status"] == 422
-
-
-def test_an_answer_without_one_usable_series_names_them_all(service, request_body: Body) -> None:
-    request_body["series"]["y"] = [None] * 7
-
-    problem = service.forecast(request_body).json()
-
-    assert problem["status"] == 422
-    assert [(fault["series"], fault["field"], fault["pointer"]) for fault in problem["errors"]] == [
-        ("north", "y", "/series/y/0"),
-        ("south", "y", "/series/y/4"),
-    ]
-
-
-def test_the_largest_numbers_have_a_finite_forecast(service, request_body: Body) -> None:
-    request_body["series"]["y"][4:] = [1.7e308, -1.7e308, 1.7e308]
-
-    answer = columns(service.forecast(request_body))
-
-    assert answer["unique_id"] == ["north", "south"]
-    assert np.isfinite(answer["mean"]).all()
-
-
-def test_a_forecast_that_is_not_finite_is_told_and_never_sent(artifact: Path, request_body: Body) -> None:
-    served = Served.load(Entry("tiny", "1"), artifact, device="cpu")
-    asked = ForecastRequest.model_validate(request_body)
-    question = make_ready(asked, served.predictor.card, limits=Settings())
-    forecast = served.predictor.forecast(question.panel, request=question.asked)
-    forecast.quantiles[1, 2, 0] = -np.inf
-
-    answer = orjson.loads(write_answer(question, forecast, served))
-
-    assert answer["series"]["unique_id"] == ["north"]
-    assert answer["errors"]["south"]["code"] == "not_finite"
-    forecast.mean[0, 0] = np.nan
-    with pytest.raises(Refused, match="every series"):
-        write_answer(question, forecast, served)
-
-
-def test_warnings_stand_with_their_series(service, request_body: Body) -> None:
-    request_body["series"]["y"][4:] = [5, 5, 5]
-
-    warnings = service.forecast(request_body).json()["warnings"]
-
-    assert [warned["code"] for warned in warnings["north"]] == ["missing"]
-    assert [warned["code"] for warned in warnings["south"]] == ["constant"]
 
 
 # ---- The service
@@ -325,14 +124,14 @@ def test_the_service_answers_others_while_it_forecasts(service) -> None:
         ends: dict[str, float] = {}
 
         async def long_forecast() -> None:
-            answer = await service._client.post("/v1/forecasts", json=body)
+            answer = await service.client.post("/v1/forecasts", json=body)
             assert answer.status_code == 200
             ends["forecast"] = time.perf_counter()
 
         async with anyio.create_task_group() as group:
             group.start_soon(long_forecast)
             await anyio.sleep(0.02)
-            await service._client.get("/livez")
+            await service.client.get("/livez")
             ends["livez"] = time.perf_counter()
         return ends["livez"], ends["forecast"]
 
@@ -351,7 +150,7 @@ def test_requests_at_the_same_time_do_not_mix(service) -> None:
         answers: list[Any] = [None] * len(bodies)
 
         async def ask(number: int) -> None:
-            answers[number] = (await service._client.post("/v1/forecasts", json=bodies[number])).json()
+            answers[number] = (await service.client.post("/v1/forecasts", json=bodies[number])).json()
 
         async with anyio.create_task_group() as group:
             for number in range(len(bodies)):
@@ -359,15 +158,3 @@ def test_requests_at_the_same_time_do_not_mix(service) -> None:
         return answers
 
     assert service.call(all_at_once) == alone
-
-
-def test_a_policy_of_the_models_contract_holds_for_requests(
-    start_service, save_tiny: Callable[..., Path], request_body: Body
-) -> None:
-    folder = save_tiny(contract=DataContract(on_missing="refuse"))
-    service = start_service(Settings(artifact=folder)).wait_until_ready()
-
-    answer = service.forecast(request_body).json()
-
-    assert answer["errors"]["north"]["code"] == "missing_values"
-    assert answer["series"]["unique_id"] == ["south"]

@@ -11,7 +11,7 @@ import pytest
 from api.settings import Settings
 from forecast.artifact import WEIGHTS_FILE
 
-HASTY: dict[str, Any] = {"first_retry_s": 0.05, "longest_retry_s": 0.1}
+HASTY: dict[str, Any] = {"first_retry_s": 0.05, "longest_retry_s": 1}
 Start = Callable[[Settings], Any]
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import polars as pl
 import pytest
 
 from forecast.predictor import Predictor
@@ -75,8 +76,6 @@ def test_a_forecast_over_a_socket_is_the_librarys(
     request_body["series"]["y"][0] = VALUE
 
     answer = httpx.post(f"{process.url}/v1/forecasts", json=request_body, headers={"X-Request-Id": "mine"}).json()
-
-    import polars as pl
 
     stamps = pl.Series(
         ["2026-11-01 00:00", "2026-11-01 01:00", "2026-11-01 02:00", "2026-11-01 03:00"]

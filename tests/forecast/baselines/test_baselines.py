@@ -41,6 +41,17 @@ def fit(baseline: BaselineContract, panel: Panel, *, levels: tuple[float, ...] =
     )
 
 
+def fit_to(baseline: BaselineContract, panel: Panel, *, ends: list[int]) -> FittedBaseline:
+    return baseline.fit(
+        panel,
+        ends=np.array(ends),
+        units=np.ones(len(panel)),
+        context_length=CONTEXT,
+        horizon=HORIZON,
+        quantile_levels=LEVELS,
+    )
+
+
 def units(panel: Panel) -> np.ndarray:
     training = [slice(panel.series(number).start, panel.series(number).start + TRAIN) for number in range(len(panel))]
     return np.array([panel.values[place][panel.observed[place]].std() for place in training])
@@ -94,6 +105,14 @@ def test_nothing_after_the_training_part_changes_the_fit(baseline, panel: Panel,
 
 
 @every_baseline
+def test_nothing_after_a_training_part_shorter_than_the_horizon_changes_the_fit(baseline, panel_of: Callable):
+    short = walk(5)
+    corrupted = np.where(np.arange(STEPS) < 10, short, 1e12)
+    fits = [fit_to(baseline, panel_of(long=walk(4), short=each), ends=[TRAIN, 10]) for each in (short, corrupted)]
+    np.testing.assert_array_equal(fits[0].spreads, fits[1].spreads)
+
+
+@every_baseline
 def test_a_window_alone_is_forecast_as_in_a_batch(baseline, panel: Panel):
     fitted = fit(baseline, panel)
     together = forecast(fitted, panel)
@@ -117,14 +136,7 @@ def test_a_changed_unit_changes_the_unit_of_the_forecast_alone(baseline, panel_o
 def test_intervals_hold_about_what_they_promise_on_new_steps(baseline, panel_of: Callable):
     random = np.random.default_rng(8)
     noise = panel_of(a=random.normal(size=3000))
-    fitted = baseline.fit(
-        noise,
-        ends=np.array([2000]),
-        units=np.ones(1),
-        context_length=CONTEXT,
-        horizon=HORIZON,
-        quantile_levels=LEVELS,
-    )
+    fitted = fit_to(baseline, noise, ends=[2000])
     origins = np.arange(2000, 2900)
     numbers = np.zeros(len(origins), dtype=np.int64)
     batch = cut_windows(noise, series=numbers, origins=origins, context_length=CONTEXT, horizon=HORIZON)

@@ -83,6 +83,12 @@ def test_the_spread_at_a_step_is_that_of_its_own_distance(panel_of: Callable):
     np.testing.assert_array_equal(season[24], last[47])
 
 
+def test_pairs_with_a_missing_step_are_no_errors(panel_of: Callable):
+    panel: Panel = panel_of(a=[5.0, NAN, 5.0, 5.0, NAN, 5.0])
+    spreads = lag_spreads(panel, ends=np.array([6]), lags=(1, 2, 3), quantile_levels=(0.1, 0.9))
+    np.testing.assert_array_equal(spreads, 0.0)
+
+
 def test_a_lag_without_a_pair_takes_the_spread_of_the_lag_before(panel_of: Callable):
     panel: Panel = panel_of(a=[0.0, 1.0, 3.0], b=[1.0, NAN, NAN])
     spreads = lag_spreads(panel, ends=np.array([3, 3]), lags=(1, 2, 3, 9), quantile_levels=(0.5, 0.9))

@@ -184,10 +184,14 @@ def test_an_unknown_zone_is_refused() -> None:
         DataContract(zone="Europe/Atlantis")
 
 
-def test_a_stamp_far_out_of_time_is_refused_and_named() -> None:
-    stamps = [*hours(datetime(2024, 1, 1), 50), datetime(9999, 12, 31)]
+@pytest.mark.parametrize("unit", ["ms", "us"])
+@pytest.mark.parametrize(
+    "sentinel", [datetime(1, 1, 1), datetime(2262, 12, 31), datetime(2999, 1, 1), datetime(9999, 12, 31)]
+)
+def test_a_stamp_far_out_of_time_is_refused_and_named(sentinel: datetime, unit: str) -> None:
+    stamps = pl.Series([*hours(datetime(2024, 1, 1), 50), sentinel]).cast(pl.Datetime(unit))
 
-    with pytest.raises(DataError, match=r"the first at 9999-12-31"):
+    with pytest.raises(DataError, match=f"the first at {sentinel}"):
         read(stamps)
 
 

@@ -1,0 +1,96 @@
+"""The command line: every verb is a plain function, imported when it is called, so that help answers at once."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+QUIET = {
+    "MLFLOW_DISABLE_TELEMETRY": "true",
+    "DO_NOT_TRACK": "true",
+    "TOKENIZERS_PARALLELISM": "false",
+}
+"""Set before the libraries are imported: nothing that runs here reports to anyone."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and give its exit status: 0 done, 1 an error that was explained, 2 a wrong call, 130 stopped."""
+    options = build_parser().parse_args(arguments)
+    for name, value in QUIET.items():
+        os.environ.setdefault(name, value)
+    from forecast.errors import LongcastError
+    from longcast import commands
+
+    try:
+        commands.VERBS[options.verb](options)
+    except LongcastError as failure:
+        print(f"longcast {options.verb}: {failure}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Describe the verbs."""
+    parser = argparse.ArgumentParser(prog="longcast", description="Long-sequence time-series forecasting.")
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+    _verb(verbs, "train", "train, backtest, log, register, and promote what beats the seasonal naive forecast")
+    _backtest(_verb(verbs, "backtest", "score a model and the baselines over every test window"))
+    _predict(_verb(verbs, "predict", "forecast every series of the configured data from its end"))
+    _promote(_verb(verbs, "promote", "make a registered version the champion"))
+    _serve(_verb(verbs, "serve", "answer forecasts over HTTP from the champion"))
+    _verb(verbs, "doctor", "check installation, configuration, data and tracking store, and say which kernel runs")
+    _demo(verbs.add_parser("demo", help="the whole job on the embedded series: train, backtest, track, serve, ask"))
+    return parser
+
+
+def _verb(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, text: str) -> argparse.ArgumentParser:
+    verb = verbs.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+    verb.add_argument("config", type=Path, metavar="CONFIG", help="the YAML file of the run")
+    verb.add_argument(
+        "--set", action="append", default=[], metavar="a.b=c", help="change one value of the configuration; repeatable"
+    )
+    return verb
+
+
+def _backtest(verb: argparse.ArgumentParser) -> None:
+    _model(verb)
+    verb.add_argument("--json", type=Path, metavar="FILE", help="also write every figure to this file")
+    verb.add_argument("--pictures", type=Path, metavar="FOLDER", help="also draw forecasts and the error by horizon")
+
+
+def _predict(verb: argparse.ArgumentParser) -> None:
+    _model(verb)
+    verb.add_argument("--horizon", type=int, help="steps to forecast (default: as trained)")
+    asked = verb.add_mutually_exclusive_group()
+    asked.add_argument("--level", type=float, nargs="+", help="central intervals in per cent, for example 80 95")
+    asked.add_argument("--quantiles", type=float, nargs="+", help="quantile levels, for example 0.1 0.5 0.9")
+    verb.add_argument("--output", type=Path, metavar="FILE", help="CSV, Parquet, Arrow or JSON (default: CSV to stdout)")
+
+
+def _promote(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("--model", metavar="NAME/VERSION", required=True, help="the version to promote")
+    verb.add_argument("--reason", required=True, help="why; written on the version")
+
+
+def _serve(verb: argparse.ArgumentParser) -> None:
+    _model(verb)
+    verb.add_argument("--host", help="address to listen on (default: LONGCAST_HOST, else 127.0.0.1)")
+    verb.add_argument("--port", type=int, help="port to listen on (default: LONGCAST_PORT, else 8000)")
+
+
+def _demo(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("--config", type=Path, default=Path("configs/demo.yaml"), metavar="CONFIG")
+    verb.add_argument("--set", action="append", default=[], metavar="a.b=c", help="change one value; repeatable")
+
+
+def _model(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument(
+        "--model", metavar="REF", help="name@alias, name/version or an artifact's folder (default: the champion)"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

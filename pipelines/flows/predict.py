@@ -1,0 +1,58 @@
+"""Predict: forecast the configured data, or a file, with a registered model or an artifact on disk."""
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from forecast.errors import SourceError
+from forecast.predictor import Predictor
+from forecast.registry import Registry
+from forecast.request import Levels
+from pipelines.config import RunConfig
+
+WRITERS = {
+    ".csv": pl.DataFrame.write_csv,
+    ".parquet": pl.DataFrame.write_parquet,
+    ".arrow": pl.DataFrame.write_ipc,
+    ".json": pl.DataFrame.write_json,
+}
+
+
+def load_predictor(config: RunConfig, *, reference: str | None = None, device: str = "cpu") -> Predictor:
+    """Load the model meant by `name@alias`, `name/version` or the folder of an artifact; by default the champion.
+
+    Raises:
+        ModelNotFound: no model stands under the reference.
+        ArtifactError: the artifact cannot be read.
+    """
+    if reference is not None and Path(reference).is_dir():
+        return Predictor.load(reference, device=device)
+    registry = Registry(config.tracking_uri)
+    return Predictor.load(registry.download(registry.resolve(reference or config.name)), device=device)
+
+
+def predict(
+    config: RunConfig,
+    *,
+    reference: str | None = None,
+    horizon: int | None = None,
+    level: Levels | None = None,
+    quantile_levels: Levels | None = None,
+) -> pl.DataFrame:
+    """Forecast every series of the configured data from its end."""
+    predictor = load_predictor(config, reference=reference)
+    return predictor.predict(config.source.read(), horizon=horizon, level=level, quantile_levels=quantile_levels)
+
+
+def write_frame(frame: pl.DataFrame, file: Path) -> None:
+    """Write a frame in the format that the file's name asks for.
+
+    Raises:
+        SourceError: the ending is of no known format.
+    """
+    writer: Any = WRITERS.get(file.suffix.lower())
+    if writer is None:
+        raise SourceError(f"cannot tell the format of {str(file)!r}; name it with one of {', '.join(WRITERS)}")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    writer(frame, file)
