@@ -15,8 +15,8 @@ from forecast.frames.panel import Panel
 class Batch:
     """Windows of equal shape: `past` ends right before the origin, `future` begins at it.
 
-    Values are raw, in the caller's units and float64, so that statistics lose nothing; steps outside a series or without
-    an observation hold 0 and are marked False in the `observed` masks.
+    Values are raw, in the caller's units and float64, so that statistics lose nothing; steps outside a series or
+    without an observation hold 0 and are marked False in the `observed` masks.
     """
 
     past: Float64[Tensor, "batch context"]

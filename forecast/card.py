@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC
+from datetime import UTC, datetime
 from typing import Literal
 
 import numpy as np
@@ -135,6 +135,6 @@ def _time_format(axis: TimeAxis) -> TimeFormat:
 def _newest(axis: TimeAxis, ends: Int64[np.ndarray, " series"]) -> str:
     trained = np.flatnonzero(ends > 0)
     newest = axis.moments_at(trained, steps=ends[trained] - 1).max()
-    if isinstance(newest, int):
+    if not isinstance(newest, datetime):
         return str(newest)
     return (newest if newest.tzinfo is None else newest.astimezone(UTC)).isoformat()

@@ -35,11 +35,13 @@ def load_config(cls: type[T], path: str | Path, *, overrides: Sequence[str] = ()
     """Read one complete configuration from a YAML file, changed by `a.b=value` overrides.
 
     Raises:
-        ConfigError: the file is not there or not YAML, a key is unknown, or a value does not fit; names the dotted path.
+        ConfigError: the file is not there or not YAML, a key is unknown or a value does not fit; names the path.
     """
     file = Path(path)
     if not file.is_file():
-        raise ConfigError(f"no configuration at {str(file)!r}; give the path of a YAML file, for example configs/demo.yaml")
+        raise ConfigError(
+            f"no configuration at {str(file)!r}; give the path of a YAML file, for example configs/demo.yaml"
+        )
     return build_config(cls, _parse(file.read_text(encoding="utf-8"), where=str(file)), overrides=overrides)
 
 

@@ -1,8 +1,8 @@
 """The closed-form linear forecaster: one ridge regression from a context to a whole horizon, shared by all series.
 
 It is a baseline (`forecast.baselines.linear`) and the draft that a Transformer may refine (`forecast.model.draft`).
-Source: Toner & Darlow, "An Analysis of Linear Time Series Forecasting Models" (2024): the linear models of the field are
-one class whose best member has a closed form.
+Source: Toner & Darlow, "An Analysis of Linear Time Series Forecasting Models" (2024): the linear models of the field
+are one class whose best member has a closed form.
 """
 
 from collections.abc import Iterator
@@ -16,20 +16,27 @@ from torch import Tensor
 
 from forecast.errors import TrainingError
 from forecast.frames.panel import Panel
+from forecast.observed import mean_observed, newest_observed
 
 Measure = Literal["series", "window"]
 """What a training window is measured in: the spread of its series, or that of its own past."""
 
 FLAT = 1e-6  # of a series' unit: windows that move less would be blown up to weigh as much as real movement
 
+Level = Literal["mean", "newest"]
+"""What a window is measured from: the mean of its past, or its newest observed value, for series that wander."""
+
+LEVELS = {"mean": mean_observed, "newest": newest_observed}
+
 CHUNK = 4096  # windows a step of the normal equations: about 20 MB at 600 steps a window
 
 
 @dataclass(frozen=True, eq=False)
 class LinearMap:
-    """A linear map from the centred context to the centred horizon."""
+    """A linear map from the context to the horizon, both as distances from the window's level."""
 
     weights: Float64[Tensor, "context horizon"]
+    level: Level = "mean"
 
     def forecast(
         self,
@@ -41,7 +48,7 @@ class LinearMap:
         """Forecast any horizon from any context, in the units of `past`.
 
         A horizon longer than the fitted one is rolled out in blocks of it; a shorter context counts as missing on the
-        left, and missing steps count as the mean of the observed ones.
+        left, and missing steps count as the level.
         """
         blocks: list[Tensor] = []
         while sum(block.shape[1] for block in blocks) < horizon:
@@ -54,7 +61,7 @@ class LinearMap:
     def _block(self, past: Tensor, past_observed: Tensor) -> Tensor:
         length = len(self.weights)
         past, past_observed = past[:, -length:], past_observed[:, -length:]
-        level = past.mul(past_observed).sum(1, keepdim=True) / past_observed.sum(1, keepdim=True).clamp(min=1)
+        level = LEVELS[self.level](past, past_observed)
         centred = (past - level) * past_observed
         return level + centred @ self.weights[length - past.shape[1] :]
 
@@ -68,6 +75,7 @@ def fit_linear(
     horizon: int,
     strength: float,
     measure: Measure = "series",
+    level: Level = "mean",
 ) -> LinearMap:
     """Solve the ridge regression over every window that ends at or before `ends`, steps from the start of each series.
 
@@ -84,9 +92,8 @@ def fit_linear(
     for number, end in enumerate(ends):
         place = slice(int(panel.offsets[number]), int(panel.offsets[number] + end))
         values, observed = panel.values[place] / units[number], panel.observed[place]
-        for past, future in _centred_windows(values, observed, context_length, horizon):
-            if measure == "window":
-                past, future = _in_own_spread(past, future)
+        windows = _centred_windows(values, observed, context_length, horizon, level=level)
+        for past, future in windows if measure == "series" else map(_in_own_spread, windows):
             gram += past.T @ past
             cross += past.T @ future
             num_windows += len(past)
@@ -96,13 +103,18 @@ def fit_linear(
             f"give longer series or a shorter horizon, or leave the draft out"
         )
     gram[np.diag_indices_from(gram)] += strength * num_windows
-    return LinearMap(weights=torch.from_numpy(np.linalg.solve(gram, cross)))
+    return LinearMap(weights=torch.from_numpy(np.linalg.solve(gram, cross)), level=level)
 
 
 def _centred_windows(
-    values: Float64[np.ndarray, " step"], observed: Bool[np.ndarray, " step"], context_length: int, horizon: int
+    values: Float64[np.ndarray, " step"],
+    observed: Bool[np.ndarray, " step"],
+    context_length: int,
+    horizon: int,
+    *,
+    level: Level,
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Give the windows of one series in chunks, each minus the mean of its observed past."""
+    """Give the windows of one series in chunks, as distances from their level."""
     window = context_length + horizon
     if len(values) < window:
         values = np.pad(values, (context_length - 1, 0))
@@ -112,18 +124,19 @@ def _centred_windows(
     steps = np.lib.stride_tricks.sliding_window_view(values, window)
     seen = np.lib.stride_tricks.sliding_window_view(observed, window)
     for first in range(0, len(steps), CHUNK):
-        yield _centre(steps[first : first + CHUNK], seen[first : first + CHUNK], context_length)
+        yield _centre(steps[first : first + CHUNK], seen[first : first + CHUNK], context_length, level=level)
 
 
-def _centre(steps: np.ndarray, seen: np.ndarray, context_length: int) -> tuple[np.ndarray, np.ndarray]:
+def _centre(steps: np.ndarray, seen: np.ndarray, context_length: int, *, level: Level) -> tuple[np.ndarray, np.ndarray]:
     usable = seen[:, context_length:].all(axis=1) & seen[:, :context_length].any(axis=1)
     past, past_seen = steps[usable, :context_length], seen[usable, :context_length]
-    level = (past * past_seen).sum(axis=1, keepdims=True) / past_seen.sum(axis=1, keepdims=True)
-    return (past - level) * past_seen, steps[usable, context_length:] - level
+    own = LEVELS[level](torch.from_numpy(past), torch.from_numpy(past_seen)).numpy()
+    return (past - own) * past_seen, steps[usable, context_length:] - own
 
 
-def _in_own_spread(past: np.ndarray, future: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _in_own_spread(window: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Divide windows by the spread of their past, and leave out those that do not move."""
+    past, future = window
     spread = np.sqrt(np.square(past).mean(axis=1, keepdims=True))
     moves = spread[:, 0] > FLAT
     return past[moves] / spread[moves], future[moves] / spread[moves]

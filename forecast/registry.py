@@ -3,7 +3,7 @@
 import os
 import shutil
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -151,7 +151,7 @@ class Registry:
             shutil.rmtree(arriving, ignore_errors=True)
 
     @contextmanager
-    def _explained(self, absent: str) -> Iterator[None]:
+    def _explained(self, absent: str) -> Generator[None]:
         """Turn what MLflow says into our errors; `absent` says what it is that is not there."""
         from mlflow.exceptions import MlflowException
 

@@ -46,7 +46,9 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _verb(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, text: str) -> argparse.ArgumentParser:
+def _verb(
+    verbs: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, text: str
+) -> argparse.ArgumentParser:
     verb = verbs.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
     verb.add_argument("config", type=Path, metavar="CONFIG", help="the YAML file of the run")
     verb.add_argument(
@@ -67,7 +69,9 @@ def _predict(verb: argparse.ArgumentParser) -> None:
     asked = verb.add_mutually_exclusive_group()
     asked.add_argument("--level", type=float, nargs="+", help="central intervals in per cent, for example 80 95")
     asked.add_argument("--quantiles", type=float, nargs="+", help="quantile levels, for example 0.1 0.5 0.9")
-    verb.add_argument("--output", type=Path, metavar="FILE", help="CSV, Parquet, Arrow or JSON (default: CSV to stdout)")
+    verb.add_argument(
+        "--output", type=Path, metavar="FILE", help="CSV, Parquet, Arrow or JSON (default: CSV to stdout)"
+    )
 
 
 def _promote(verb: argparse.ArgumentParser) -> None:

@@ -16,8 +16,8 @@ console = Console(stderr=True)
 
 def train(options: Namespace) -> None:
     """Train as configured, and say how it went."""
-    from pipelines.flows.train import train as run
     from pipelines.config import RunConfig
+    from pipelines.flows.train import train as run
 
     _speak()
     config = load_config(RunConfig, options.config, overrides=options.set)

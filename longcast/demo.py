@@ -8,7 +8,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -41,7 +41,9 @@ def run(config_file: Path, *, overrides: Sequence[str]) -> None:
     verdict = "promoted to champion" if trained.decision.passed else "not promoted"
     print(f"{trained.version.reference} {verdict}: {'; '.join(trained.decision.reasons)}")
     if not trained.decision.passed:
-        raise LongcastError("the demo's model is not better than the seasonal naive forecast; its service has no champion")
+        raise LongcastError(
+            "the demo's model is not better than the seasonal naive forecast; its service has no champion"
+        )
     with _service(config_file, overrides) as url:
         difference = _compare(url, trained)
     print(f"forecast over HTTP equals the library's: largest relative difference {difference:.1e}")
@@ -57,7 +59,9 @@ def _compare(url: str, trained: Trained) -> float:
     own = Predictor(trained.artifact).predict_panel(panel)
     answer = _fetch(f"{url}/v1/forecasts", _question(panel, num_steps=trained.artifact.card.context_length))
     if answer["model"]["version"] != str(trained.version.version):
-        raise LongcastError(f"the service answers with version {answer['model']['version']}, not the champion just made")
+        raise LongcastError(
+            f"the service answers with version {answer['model']['version']}, not the champion just made"
+        )
     served = np.array([answer["series"]["mean"], *answer["series"]["quantiles"].values()])
     expected = np.vstack([own.mean, own.quantiles[0].T])
     difference = float(np.max(np.abs(served - expected) / np.abs(expected)))
@@ -70,13 +74,14 @@ def _question(panel: Panel, *, num_steps: int) -> dict[str, Any]:
     """Write the newest steps of a panel's first series as a request."""
     first = max(0, int(panel.lengths[0]) - num_steps)
     (start,) = panel.axis.stamps(0, first=first, count=1).to_list()
-    values = np.where(panel.observed[first:], panel.values[first:], None).tolist()
+    pairs = zip(panel.values[first:].tolist(), panel.observed[first:].tolist(), strict=True)
+    values = [value if observed else None for value, observed in pairs]
     columns = {"unique_id": [str(panel.ids[0])], "sizes": [len(values)], "start": [start.isoformat()], "y": values}
     return {"freq": panel.axis.frequency.text, "series": columns}
 
 
 @contextmanager
-def _service(config_file: Path, overrides: Sequence[str]) -> Iterator[str]:
+def _service(config_file: Path, overrides: Sequence[str]) -> Generator[str]:
     """Start `longcast serve` as users do, on a free port, and stop it afterwards."""
     port = _free_port()
     command = [sys.executable, "-m", "longcast.cli", "serve", str(config_file), "--port", str(port)]
@@ -95,14 +100,18 @@ def _wait_until_ready(url: str, service: "subprocess.Popen[bytes]") -> None:
     deadline = time.monotonic() + READY_TIMEOUT_S
     while time.monotonic() < deadline:
         if service.poll() is not None:
-            raise LongcastError(f"the service ended with status {service.returncode}; run `longcast serve` by hand to see why")
+            raise LongcastError(
+                f"the service ended with status {service.returncode}; run `longcast serve` by hand to see why"
+            )
         try:
             _fetch(f"{url}/readyz")
         except (urllib.error.URLError, ConnectionError):
             time.sleep(0.2)
         else:
             return
-    raise LongcastError(f"the service was not ready within {READY_TIMEOUT_S} s; run `longcast serve` by hand to see why")
+    raise LongcastError(
+        f"the service was not ready within {READY_TIMEOUT_S} s; run `longcast serve` by hand to see why"
+    )
 
 
 def _fetch(url: str, question: dict[str, Any] | None = None) -> Any:

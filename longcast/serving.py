@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from forecast.config import load_config
 from pipelines.config import RunConfig
 

@@ -38,9 +38,9 @@ class WindowDataset(Dataset[Batch]):
         """Give the number of windows."""
         return len(self.index)
 
-    def __getitem__(self, number: int) -> Batch:
+    def __getitem__(self, index: int) -> Batch:
         """Give one window, as a batch of one."""
-        return self.__getitems__([number])
+        return self.__getitems__([index])
 
     def __getitems__(self, numbers: Sequence[int]) -> Batch:
         """Give the windows with these numbers as one batch, cut in one vectorised step."""
@@ -132,7 +132,7 @@ class WindowDataModule(pl.LightningDataModule):
 
     def _loader(self, dataset: WindowDataset, *, order: Sampler[int] | None = None) -> DataLoader[Batch]:
         # No worker processes: cutting a batch takes less time than sending it between processes.
-        return DataLoader(dataset, batch_size=self.batch_size, sampler=order, collate_fn=_as_cut)
+        return DataLoader(dataset, batch_size=self.batch_size, sampler=order, collate_fn=_as_cut)  # ty: ignore[invalid-argument-type]
 
 
 def _as_cut(batch: Batch) -> Batch:

@@ -1,8 +1,8 @@
 """Pictures of a backtest: forecasts with intervals over what came, and the error at each horizon step."""
 
-from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -105,7 +105,7 @@ def _time_label(panel: Panel) -> str:
     return "time" if panel.axis.zone is None else f"time ({panel.axis.zone})"
 
 
-def _draw_forecast(ax: Axes, times: Sequence[object], forecast: Forecast, row: int) -> None:
+def _draw_forecast(ax: Axes, times: Any, forecast: Forecast, row: int) -> None:
     levels = forecast.quantile_levels
     for opacity, lower in zip(SHADES, _intervals(levels), strict=False):
         low, high = (forecast.quantiles[row, :, levels.index(level)] for level in (lower, _mirror(lower)))

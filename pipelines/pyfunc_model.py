@@ -22,7 +22,7 @@ class LongcastModel(PythonModel):
 
     def predict(
         self,
-        context: PythonModelContext,  # noqa: ARG002 - MLflow passes it by name
+        context: PythonModelContext,
         model_input: pd.DataFrame,
         params: dict[str, Any] | None = None,
     ) -> pd.DataFrame:

@@ -122,7 +122,7 @@ def _try(model_uri: str, artifact: Artifact, *, history: pl.DataFrame) -> None:
     """Load the model as a stranger would, and compare what it forecasts with what the model in memory does."""
     with tempfile.TemporaryDirectory() as folder:  # MLflow would leave its own behind
         loaded = mlflow.pyfunc.load_model(model_uri, dst_path=folder)
-        answer = loaded.predict(_as_sent(artifact.card, history))
+        answer = pd.DataFrame(loaded.predict(_as_sent(artifact.card, history)))
     expected = Predictor(artifact).predict(history).to_pandas()
     if len(answer) != len(expected) or not np.allclose(answer["mean"], expected["mean"], rtol=CLOSE, atol=0):
         raise RegistryError(

@@ -2,7 +2,7 @@
 
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -66,7 +66,7 @@ def _make(file: Path) -> None:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def _quiet() -> Generator[None]:
     loggers = [logging.getLogger(name) for name in CHATTY]
     before = [logger.level for logger in loggers]
     for logger in loggers:

@@ -3,7 +3,7 @@
 import math
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -45,7 +45,9 @@ class TrackedRun:
     def log_data(self, prepared: Prepared, *, name: str, source: Mapping[str, Any]) -> None:
         """Log which data were read, by a digest of their whole content, and what the contract found in them."""
         origin = CodeDatasetSource({key: str(value) for key, value in flatten(source).items()})
-        dataset = MetaDataset(origin, name=name, digest=panel_digest(prepared.panel))
+        dataset = MetaDataset(  # ty: ignore[abstract-class-instantiation] - MLflow's own way to log a data set without a copy
+            origin, name=name, digest=panel_digest(prepared.panel)
+        )
         mlflow.log_input(dataset, context="training")
         mlflow.log_dict(prepared.report.to_plain(), "data_report.json", run_id=self.run_id)
 
@@ -87,7 +89,7 @@ class TrackedRun:
 
 
 @contextmanager
-def track(uri: str, *, experiment: str, name: str | None = None) -> Iterator[TrackedRun]:
+def track(uri: str, *, experiment: str, name: str | None = None) -> Generator[TrackedRun]:
     """Open a run in an experiment; leaving by an exception marks it as failed. MLflow points at `uri` meanwhile.
 
     `name` is the run's; MLflow makes one up where it is None.
@@ -103,7 +105,7 @@ def track(uri: str, *, experiment: str, name: str | None = None) -> Iterator[Tra
 
 
 @contextmanager
-def _pointed_at(uri: str) -> Iterator[None]:
+def _pointed_at(uri: str) -> Generator[None]:
     """Point MLflow's process-wide settings at a store, and back."""
     tracking, registry = mlflow.get_tracking_uri(), mlflow.get_registry_uri()
     mlflow.set_tracking_uri(uri)

@@ -16,9 +16,7 @@ class Full:
 
     kind: Literal["full"] = "full"
 
-    def may_look(
-        self, query: Int64[Tensor, "query 1"], key: Int64[Tensor, "1 key"]
-    ) -> Bool[Tensor, "query key"]:
+    def may_look(self, query: Int64[Tensor, "query 1"], key: Int64[Tensor, "1 key"]) -> Bool[Tensor, "query key"]:
         """Tell for positions of queries and keys who may look at whom."""
         return (query >= 0) & (key >= 0)
 
@@ -29,9 +27,7 @@ class Causal:
 
     kind: Literal["causal"] = "causal"
 
-    def may_look(
-        self, query: Int64[Tensor, "query 1"], key: Int64[Tensor, "1 key"]
-    ) -> Bool[Tensor, "query key"]:
+    def may_look(self, query: Int64[Tensor, "query 1"], key: Int64[Tensor, "1 key"]) -> Bool[Tensor, "query key"]:
         """Tell for positions of queries and keys who may look at whom."""
         return key <= query
 

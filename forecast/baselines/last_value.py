@@ -21,7 +21,7 @@ class LastValue(BaselineContract):
     def name(self) -> str:
         return self.kind
 
-    def context_for(self, panel: Panel, *, context_length: int) -> int:  # noqa: ARG002 - any context serves
+    def context_for(self, panel: Panel, *, context_length: int) -> int:
         return context_length
 
     def fit(
@@ -29,7 +29,7 @@ class LastValue(BaselineContract):
         panel: Panel,
         *,
         ends: Int64[np.ndarray, " series"],
-        units: Float64[np.ndarray, " series"],  # noqa: ARG002 - a copy needs no unit
+        units: Float64[np.ndarray, " series"],
         context_length: int,
         horizon: int,
         quantile_levels: tuple[float, ...],

@@ -36,7 +36,7 @@ class Linear(BaselineContract):
     def name(self) -> str:
         return self.kind if self.context_length is None else f"{self.kind}_{self.context_length}"
 
-    def context_for(self, panel: Panel, *, context_length: int) -> int:  # noqa: ARG002 - the same for every panel
+    def context_for(self, panel: Panel, *, context_length: int) -> int:
         return context_length if self.context_length is None else self.context_length
 
     def fit(

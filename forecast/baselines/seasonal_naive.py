@@ -38,7 +38,7 @@ class SeasonalNaive(BaselineContract):
         panel: Panel,
         *,
         ends: Int64[np.ndarray, " series"],
-        units: Float64[np.ndarray, " series"],  # noqa: ARG002 - a copy needs no unit
+        units: Float64[np.ndarray, " series"],
         context_length: int,
         horizon: int,
         quantile_levels: tuple[float, ...],

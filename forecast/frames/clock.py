@@ -14,6 +14,10 @@ PER_SECOND = {"ms": 1_000, "us": 1_000_000, "ns": SECOND}
 """Ticks of each time unit in a second."""
 
 
+LAST = np.iinfo(np.int64).max
+"""The last nanosecond that 64 bits hold, in the year 2262: no whole microsecond."""
+
+
 @dataclass(frozen=True, eq=False)
 class Places:
     """Where stamps lie on a clock: its whole numbers, and nanoseconds after midnight where it counts days."""
@@ -61,7 +65,7 @@ def to_instants(local: pl.Series, *, zone: str | None) -> pl.Series:
 
 def _check_reach(places: Places, *, ticks_per_day: int) -> None:
     furthest = int(np.abs(places.places).max(initial=0))
-    if (furthest + 1) * ticks_per_day > np.iinfo(np.int64).max:
+    if (furthest + 1) * ticks_per_day > LAST:
         raise FrequencyError(
             f"stamps {furthest:,} days from 1970 are beyond what the time unit of the frame can hold; "
             f"ask for a shorter horizon, or send stamps in a coarser unit than nanoseconds",
@@ -84,8 +88,10 @@ def _local(stamps: pl.Series) -> Places:
 
 def _nanoseconds(stamps: pl.Series) -> Int64[np.ndarray, " n"]:
     assert isinstance(stamps.dtype, pl.Datetime)
-    # Beyond 1678 to 2262 the product wraps, and then lies on no step of its series: 2**64 ns are no whole microseconds.
-    return _ticks(stamps) * (SECOND // PER_SECOND[stamps.dtype.time_unit])
+    scale = SECOND // PER_SECOND[stamps.dtype.time_unit]
+    ticks = _ticks(stamps)
+    # What lies beyond 1678 to 2262 goes where no stamp can be, so that it is found off the steps of its series.
+    return np.where(np.abs(ticks) > LAST // scale, LAST, ticks * scale)
 
 
 def _ticks(stamps: pl.Series) -> Int64[np.ndarray, " n"]:

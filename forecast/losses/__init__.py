@@ -10,4 +10,14 @@ from forecast.losses.student_t import StudentT
 
 AnyHead = Annotated[Quantile | StudentT | SquaredError | AbsoluteError | HuberError, Tagged]
 
-__all__ = ["AbsoluteError", "AnyHead", "Head", "HuberError", "PointHead", "Quantile", "SquaredError", "StudentT", "masked_mean"]
+__all__ = [
+    "AbsoluteError",
+    "AnyHead",
+    "Head",
+    "HuberError",
+    "PointHead",
+    "Quantile",
+    "SquaredError",
+    "StudentT",
+    "masked_mean",
+]

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from forecast.config import config
 from forecast.errors import TrainingError
-from forecast.linear import LinearMap, Measure
+from forecast.linear import Level, LinearMap, Measure
 
 
 @config
@@ -24,6 +24,9 @@ class Ridge:
     measure: Measure = "window"
     """What training windows are measured in; by window, calm stretches weigh as much as wild ones."""
 
+    level: Level = "mean"
+    """What windows are measured from; the newest value draws the draft of a wandering series towards staying there."""
+
     context_length: PositiveInt | None = None
     """Newest steps that the draft is made from; the model's whole context where not given."""
 
@@ -33,8 +36,9 @@ class Draft(nn.Module):
 
     weights: Tensor
 
-    def __init__(self, *, context_length: int, horizon: int):
+    def __init__(self, *, context_length: int, horizon: int, level: Level):
         super().__init__()
+        self.level: Level = level
         self.register_buffer("weights", torch.full((context_length, horizon), torch.nan, dtype=torch.float64))
 
     def install(self, solved: LinearMap) -> None:
@@ -51,4 +55,4 @@ class Draft(nn.Module):
         """
         if bool(self.weights[0, 0].isnan()):
             raise TrainingError("the draft is not solved yet; fit the model, or install a solved map, before using it")
-        return LinearMap(self.weights).forecast(past, observed, horizon=horizon)
+        return LinearMap(self.weights, self.level).forecast(past, observed, horizon=horizon)

@@ -1,6 +1,6 @@
 """Layers of encoder and decoder: attention and feed-forward, each inside a normalised residual."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Literal
 
 from jaxtyping import Bool, Float
@@ -125,6 +125,10 @@ class DecoderLayer(nn.Module):
         self.around_cross_attention = layer.residual()
         self.around_feed_forward = layer.residual()
 
+    def project_memory(self, memory: Float[Tensor, "batch memory d_model"]) -> KeysValues:
+        """Project the encoder's tokens as this layer will look at them."""
+        return self.cross_attention.project(memory)
+
     def forward(
         self,
         tokens: Float[Tensor, "batch token d_model"],
@@ -147,17 +151,24 @@ class DecoderLayer(nn.Module):
         return self.around_feed_forward(tokens, self.feed_forward)
 
 
+class LayerList(nn.ModuleList):
+    """Decoder layers in order, known as such to the type checker."""
+
+    def __iter__(self) -> Iterator[DecoderLayer]:
+        return super().__iter__()  # ty: ignore[invalid-explicit-return]
+
+
 class DecoderStack(nn.Module):
     """Decoder layers over one memory."""
 
     def __init__(self, layer: LayerConfig, *, num_layers: int, pattern: Causal | Full):
         super().__init__()
-        self.layers = nn.ModuleList(DecoderLayer(layer, pattern=pattern) for _ in range(num_layers))
+        self.layers = LayerList(DecoderLayer(layer, pattern=pattern) for _ in range(num_layers))
         self.norm = layer.final_norm()
 
     def project_memory(self, memory: Float[Tensor, "batch memory d_model"]) -> list[KeysValues]:
         """Project the context once a layer; every decoding step re-uses it."""
-        return [layer.cross_attention.project(memory) for layer in self.layers]
+        return [layer.project_memory(memory) for layer in self.layers]
 
     def forward(
         self,

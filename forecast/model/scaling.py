@@ -1,6 +1,6 @@
 """Reversible scaling of a window by its own past, so that forecast(a x + b) = a forecast(x) + b.
 
-Source: Kim et al., "Reversible Instance Normalization" (2022), without the trained affine part, which would break the law.
+Source: Kim et al., "Reversible Instance Normalization" (2022), without the trained affine part, which would break it.
 """
 
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ from jaxtyping import Bool, Float, Float32, Float64
 from torch import Tensor
 
 from forecast.config import Tagged, config
+from forecast.observed import mean_observed, newest_observed
 
 FLAT = 1e-9  # spread below this share of the largest value is rounding of float64, not movement
 
@@ -45,11 +46,9 @@ class MeanStd:
 
     kind: Literal["mean_std"] = "mean_std"
 
-    def measure(
-        self, past: Float64[Tensor, "batch context"], observed: Bool[Tensor, "batch context"]
-    ) -> Scale:
+    def measure(self, past: Float64[Tensor, "batch context"], observed: Bool[Tensor, "batch context"]) -> Scale:
         """Measure the observed past only."""
-        mean = _mean(past, observed)
+        mean = mean_observed(past, observed)
         return _scale(past, observed, level=mean, mean=mean)
 
 
@@ -59,11 +58,9 @@ class NewestStd:
 
     kind: Literal["newest_std"] = "newest_std"
 
-    def measure(
-        self, past: Float64[Tensor, "batch context"], observed: Bool[Tensor, "batch context"]
-    ) -> Scale:
+    def measure(self, past: Float64[Tensor, "batch context"], observed: Bool[Tensor, "batch context"]) -> Scale:
         """Measure the observed past only."""
-        return _scale(past, observed, level=_newest(past, observed), mean=_mean(past, observed))
+        return _scale(past, observed, level=newest_observed(past, observed), mean=mean_observed(past, observed))
 
 
 Scaling = Annotated[MeanStd | NewestStd, Tagged]
@@ -74,19 +71,8 @@ def _scale(past: Tensor, observed: Tensor, *, level: Tensor, mean: Tensor) -> Sc
     largest = (past * observed).abs().amax(dim=1, keepdim=True)
     # In units of the largest deviation, so that squares of values near 1e200 stay finite.
     reach = deviations.abs().amax(dim=1, keepdim=True).clamp(min=torch.finfo(past.dtype).tiny)
-    spread = reach * _mean((deviations / reach).square(), observed).sqrt()
+    spread = reach * mean_observed((deviations / reach).square(), observed).sqrt()
     moves = spread > FLAT * largest
     return Scale(
-        level=torch.where(moves, level, _newest(past, observed)), spread=torch.where(moves, spread, 0.0)
+        level=torch.where(moves, level, newest_observed(past, observed)), spread=torch.where(moves, spread, 0.0)
     )
-
-
-def _mean(past: Tensor, observed: Tensor) -> Tensor:
-    count = observed.sum(dim=1, keepdim=True).clamp(min=1)
-    return (past * observed / count).sum(dim=1, keepdim=True)
-
-
-def _newest(past: Tensor, observed: Tensor) -> Tensor:
-    steps = torch.arange(past.shape[1], device=past.device)
-    newest = torch.where(observed, steps, 0).argmax(dim=1, keepdim=True)
-    return (past * observed).gather(1, newest)

@@ -64,9 +64,13 @@ class ModelConfig:
         if self.layer.d_model % self.layer.num_heads:
             raise ValueError(f"d_model {self.layer.d_model} must be a multiple of num_heads {self.layer.num_heads}")
         if isinstance(self.decoder, Direct) and isinstance(self.position, NoPosition) and self.draft is None:
-            raise ValueError("decoder 'direct' tells the steps of the horizon apart by position; choose another than 'none'")
+            raise ValueError(
+                "decoder 'direct' tells the steps of the horizon apart by position; choose another than 'none'"
+            )
         if self.draft_context > self.context_length:
-            raise ValueError(f"the draft's context {self.draft_context} must lie inside context_length {self.context_length}")
+            raise ValueError(
+                f"the draft's context {self.draft_context} must lie inside context_length {self.context_length}"
+            )
         return self
 
 
@@ -98,13 +102,18 @@ class ForecastModel(nn.Module):
             num_parameters=config.head.num_parameters,
             has_draft=config.draft is not None,
         )
-        has_draft = config.draft is not None
-        self.draft = Draft(context_length=config.draft_context, horizon=config.horizon) if has_draft else None
+        self.draft = self._unsolved_draft()
 
     def install_draft(self, solved: LinearMap) -> None:
         """Give the model its solved draft, before training."""
         assert self.draft is not None, "the configuration has no draft"
         self.draft.install(solved)
+
+    def _unsolved_draft(self) -> Draft | None:
+        draft = self.config.draft
+        if draft is None:
+            return None
+        return Draft(context_length=self.config.draft_context, horizon=self.config.horizon, level=draft.level)
 
     def teacher_forced_loss(self, batch: Batch) -> Float[Tensor, ""]:
         """Give the loss of a batch while the decoder is shown earlier target steps: what training descends.

@@ -48,7 +48,9 @@ class ThroughputBar(TQDMProgressBar):
         self._num_windows += len(batch.past)
         super().on_train_batch_end(trainer, pl_module, outputs, batch, batch_idx)
 
-    def get_metrics(self, trainer: Trainer, pl_module: LightningModule) -> dict[str, int | str | float | dict[str, float]]:
+    def get_metrics(
+        self, trainer: Trainer, pl_module: LightningModule
+    ) -> dict[str, int | str | float | dict[str, float]]:
         """Show losses and throughput, and no version of a logger that is not there."""
         metrics = super().get_metrics(trainer, pl_module)
         metrics.pop("v_num", None)

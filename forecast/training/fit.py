@@ -2,7 +2,7 @@
 
 import logging
 import warnings
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +13,7 @@ from lightning.pytorch.callbacks import EarlyStopping, EMAWeightAveraging, Model
 from torch.utils.data import DataLoader
 
 from forecast.errors import TrainingError
+from forecast.losses import PointHead
 from forecast.model.transformer import ForecastModel
 from forecast.training.callbacks import EpochMetrics, History, OnEpoch, ThroughputBar
 from forecast.training.config import TrainerConfig
@@ -25,7 +26,7 @@ class Fit:
 
     epochs: list[EpochMetrics]
     best_epoch: int
-    """Counted from 0; -1 where no epoch was better than the model before training, its draft."""
+    """Counted from 0; -1 where no epoch of a point model was better than its draft alone."""
     best_loss: float
     """The monitored loss of the weights kept."""
 
@@ -52,7 +53,7 @@ def fit_model(
     history, checkpoint = History(on_epoch), _checkpoint(config, folder)
     callbacks = [EMAWeightAveraging(decay=config.average_decay), history, checkpoint, _early_stopping(config)]
     with _quiet():
-        untrained = _untrained_loss(module, validation, config, folder) if model.draft is not None else float("inf")
+        untrained = _untrained_loss(module, validation, config, folder)
         before = {name: weight.clone() for name, weight in model.state_dict().items()}
         trainer = _trainer(config, folder, [*callbacks, *([ThroughputBar()] if progress else [])], progress=progress)
         trainer.fit(module, train, validation)
@@ -107,8 +108,12 @@ def _early_stopping(config: TrainerConfig) -> EarlyStopping:
 def _untrained_loss(
     module: TeacherForcing, validation: DataLoader | None, config: TrainerConfig, folder: Path
 ) -> float:
-    """Measure the draft alone: a model that refines one must not end up worse than it."""
-    if validation is None:
+    """Measure the draft alone: a point model that refines one must not end up worse than it.
+
+    A model with a spread is not measured: before training its spread means nothing.
+    """
+    model = module.model
+    if validation is None or model.draft is None or not isinstance(model.config.head, PointHead):
         return float("inf")
     trainer = _trainer(config, folder, [], progress=False)
     return float(trainer.validate(module, validation, verbose=False)[0]["validation_loss"])
@@ -134,7 +139,7 @@ def _best(
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def _quiet() -> Generator[None]:
     """Silence what Lightning says of itself; its warnings about data are kept but for those that do not apply here."""
     loggers = [logging.getLogger(name) for name in ("lightning.pytorch", "lightning.fabric")]
     levels = [logger.level for logger in loggers]

@@ -1,10 +1,9 @@
 """The Lightning module: teacher forcing in training, free running in validation."""
 
-from typing import Any
-
 import torch
 from jaxtyping import Float
 from lightning.pytorch import LightningModule
+from lightning.pytorch.utilities.types import OptimizerLRScheduler
 from torch import Tensor
 from torch.optim.lr_scheduler import LambdaLR
 
@@ -33,7 +32,7 @@ class TeacherForcing(LightningModule):
         loss = self.model.free_running_loss(batch)
         self.log("validation_loss", loss, on_step=False, on_epoch=True, batch_size=_weight(batch))
 
-    def configure_optimizers(self) -> dict[str, Any]:
+    def configure_optimizers(self) -> OptimizerLRScheduler:
         """Give the optimizer and the schedule, stepped every step."""
         optimizer = self.optimizer.build(self.model)
         num_steps = int(self.trainer.estimated_stepping_batches)

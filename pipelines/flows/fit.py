@@ -85,5 +85,6 @@ def _solve_draft(
         horizon=model.config.horizon,
         strength=draft.strength,
         measure=draft.measure,
+        level=draft.level,
     )
     model.install_draft(solved)

@@ -76,7 +76,7 @@ def _test_windows(config: RunConfig, panel: Panel) -> WindowIndex:
     windows = test_windows(parts, horizon=config.model.horizon, stride=config.backtest.stride)
     if len(windows) == 0:
         raise SeriesTooShort(
-            f"there is no test window: a test part needs {config.model.horizon} steps, the horizon; give longer series, "
-            f"or a split with a larger test part"
+            f"there is no test window: a test part needs {config.model.horizon} steps, the horizon; give longer "
+            f"series, or a split with a larger test part"
         )
     return windows

@@ -21,7 +21,8 @@ from pipelines.flows.result import BacktestResult
 from pipelines.flows.score import MODEL, draw, score_model
 from pipelines.gate import Decision, judge
 from pipelines.registration import decline, promote, register
-from pipelines.tracking import TrackedRun, track as track_run
+from pipelines.tracking import TrackedRun
+from pipelines.tracking import track as track_run
 
 HEADLINE = "mase"
 

@@ -26,13 +26,13 @@ class SdpaKernel(Kernel):
         if call.key_observed is None and _is_square_causal(call):
             return _fused(call, is_causal=True)
         mask = call.mask()
-        output = _fused(call, attn_mask=mask)
+        output = _fused(call, mask=mask)
         return output.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0)
 
 
-def _fused(call: AttentionCall, **masking: Tensor | bool) -> Tensor:
+def _fused(call: AttentionCall, *, mask: Tensor | None = None, is_causal: bool = False) -> Tensor:
     return functional.scaled_dot_product_attention(
-        call.query, call.key, call.value, dropout_p=call.dropout, **masking  # type: ignore[arg-type]
+        call.query, call.key, call.value, attn_mask=mask, dropout_p=call.dropout, is_causal=is_causal
     )
 
 

@@ -1,7 +1,7 @@
 """The memory-efficient kernels of xformers, or of MSLK, its successor under the same names (CUDA only).
 
-Which operator serves which call is xformers' own choice; `operator_name` asks it, so that tests can hold the answer for a
-GPU without having one.
+Which operator serves which call is xformers' own choice; `operator_name` asks it, so that tests can hold the answer
+for a GPU without having one.
 """
 
 import importlib

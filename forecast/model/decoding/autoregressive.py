@@ -1,7 +1,7 @@
 """The autoregressive decoder: taught with the target shifted right by one patch, rolled out over a cache.
 
-Teacher forcing: Williams & Zipser (1989). The decoder starts from the label, the newest known steps, in place of a start
-token; output patch k sees the context, the label and target patches before k only.
+Teacher forcing: Williams & Zipser (1989). The decoder starts from the label, the newest known steps, in place of a
+start token; output patch k sees the context, the label and target patches before k only.
 """
 
 from dataclasses import dataclass
@@ -173,7 +173,9 @@ class AutoregressiveDecoder(Decoder):
             return None
         return torch.cat([patch_from_left(known.label_draft, patch_length=self.patch_length), drafts], dim=1)
 
-    def _label_patches(self, known: Known) -> tuple[Float[Tensor, "batch patch width"], Bool[Tensor, "batch patch width"]]:
+    def _label_patches(
+        self, known: Known
+    ) -> tuple[Float[Tensor, "batch patch width"], Bool[Tensor, "batch patch width"]]:
         length = self.label_length
         missing = max(0, length - known.past.shape[1])
         observed = functional.pad(known.past_observed[:, -length:], (missing, 0))

@@ -89,7 +89,7 @@ def test_pandas_types_of_ids_come_back(ids: str) -> None:
 
     prepared = prepare(pd.concat([frame, frame.assign(ds=2)], ignore_index=True))
 
-    expected = frame["unique_id"].repeat(HORIZON).reset_index(drop=True)
+    expected = frame["unique_id"].repeat(HORIZON).reset_index(drop=True).astype(PANDAS_IDS[ids].dtype)
     pd.testing.assert_series_equal(answer(prepared)["unique_id"], expected)
 
 

@@ -185,13 +185,11 @@ def test_an_unknown_zone_is_refused() -> None:
 
 
 @pytest.mark.parametrize("unit", ["ms", "us"])
-@pytest.mark.parametrize(
-    "sentinel", [datetime(1, 1, 1), datetime(2262, 12, 31), datetime(2999, 1, 1), datetime(9999, 12, 31)]
-)
-def test_a_stamp_far_out_of_time_is_refused_and_named(sentinel: datetime, unit: str) -> None:
-    stamps = pl.Series([*hours(datetime(2024, 1, 1), 50), sentinel]).cast(pl.Datetime(unit))
+@pytest.mark.parametrize("year", [1, 1600, 2263, 2999, 9999])
+def test_a_stamp_far_out_of_time_is_refused_and_named(year: int, unit: str) -> None:
+    stamps = pl.Series([*hours(datetime(2024, 1, 1), 50), datetime(year, 1, 1)]).cast(pl.Datetime(unit))
 
-    with pytest.raises(DataError, match=f"the first at {sentinel}"):
+    with pytest.raises(DataError, match=f"not on the steps of .*, the first at {year:04}-01-01"):
         read(stamps)
 
 
