@@ -109,7 +109,10 @@ def _apply(plain: Plain, override: str) -> None:
         if not isinstance(below, dict):
             raise ConfigError(f"override {override!r}: {section!r} is a value, not a section", field=dotted)
         place = below
-    place[last] = yaml.safe_load(text)
+    try:
+        place[last] = yaml.safe_load(text)
+    except yaml.YAMLError:
+        raise ConfigError(f"override {override!r}: {text!r} is not YAML; close or quote it", field=dotted) from None
 
 
 def _explain(failure: ValidationError, plain: Plain, known: set[str]) -> ConfigError:
@@ -122,12 +125,13 @@ def _dotted(problem: ErrorDetails, plain: Plain) -> str:
     """Give the path as the user wrote it: the tags that pydantic adds for unions are left out."""
     path: list[str] = []
     place: Any = plain
-    *parents, last = problem["loc"] or ("configuration",)
-    for step in parents:
+    for step in problem["loc"]:
         if (isinstance(place, Mapping) and step in place) or (isinstance(place, list) and isinstance(step, int)):
             path.append(str(step))
             place = place[step]
-    return ".".join([*path, str(last)])
+        elif problem["type"] == "missing" and step == problem["loc"][-1]:
+            path.append(str(step))
+    return ".".join(path) or "configuration"
 
 
 def _reason(problem: ErrorDetails, known: set[str]) -> str:
@@ -142,6 +146,8 @@ def _reason(problem: ErrorDetails, known: set[str]) -> str:
         case "union_tag_invalid":
             context = problem.get("ctx", {})
             return f"unknown kind {context.get('tag')!r}; choose one of {context.get('expected_tags')}"
+        case "model_attributes_type" | "dataclass_type":
+            return f"must be a section of keys, got {problem['input']!r}"
         case "value_error":
             return problem["msg"].removeprefix("Value error, ")
         case _:

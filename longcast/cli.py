@@ -13,6 +13,8 @@ QUIET = {
 }
 """Set before the libraries are imported: nothing that runs here reports to anyone."""
 
+STOPPED = 130  # what shells expect of a command that Ctrl-C has ended
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and give its exit status: 0 done, 1 an error that was explained, 2 a wrong call, 130 stopped."""
@@ -24,11 +26,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     try:
         commands.VERBS[options.verb](options)
-    except LongcastError as failure:
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever reads what we print has read enough, as in `longcast predict ... | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (LongcastError, OSError) as failure:
         print(f"longcast {options.verb}: {failure}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        return 130
+        return STOPPED
     return 0
 
 
@@ -40,21 +45,25 @@ def build_parser() -> argparse.ArgumentParser:
     _backtest(_verb(verbs, "backtest", "score a model and the baselines over every test window"))
     _predict(_verb(verbs, "predict", "forecast every series of the configured data from its end"))
     _promote(_verb(verbs, "promote", "make a registered version the champion"))
-    _serve(_verb(verbs, "serve", "answer forecasts over HTTP from the champion"))
+    _serve(_verb(verbs, "serve", "answer forecasts over HTTP from the champion", config="?"))
     _verb(verbs, "doctor", "check installation, configuration, data and tracking store, and say which kernel runs")
     _demo(verbs.add_parser("demo", help="the whole job on the embedded series: train, backtest, track, serve, ask"))
     return parser
 
 
 def _verb(
-    verbs: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, text: str
+    verbs: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, text: str, *, config: str | None = None
 ) -> argparse.ArgumentParser:
-    verb = verbs.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
-    verb.add_argument("config", type=Path, metavar="CONFIG", help="the YAML file of the run")
+    verb = verbs.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
+    verb.add_argument("config", type=Path, nargs=config, metavar="CONFIG", help="the YAML file of the run")
+    _set(verb)
+    return verb
+
+
+def _set(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--set", action="append", default=[], metavar="a.b=c", help="change one value of the configuration; repeatable"
     )
-    return verb
 
 
 def _backtest(verb: argparse.ArgumentParser) -> None:
@@ -65,29 +74,32 @@ def _backtest(verb: argparse.ArgumentParser) -> None:
 
 def _predict(verb: argparse.ArgumentParser) -> None:
     _model(verb)
-    verb.add_argument("--horizon", type=int, help="steps to forecast (default: as trained)")
+    verb.add_argument("--horizon", type=int, metavar="STEPS", help="steps to forecast (default: as trained)")
     asked = verb.add_mutually_exclusive_group()
-    asked.add_argument("--level", type=float, nargs="+", help="central intervals in per cent, for example 80 95")
-    asked.add_argument("--quantiles", type=float, nargs="+", help="quantile levels, for example 0.1 0.5 0.9")
+    asked.add_argument(
+        "--level", type=float, nargs="+", metavar="%", help="central intervals in per cent, for example 80 95"
+    )
+    asked.add_argument("--quantiles", type=float, nargs="+", metavar="Q", help="quantile levels, for example 0.1 0.9")
     verb.add_argument(
-        "--output", type=Path, metavar="FILE", help="CSV, Parquet, Arrow or JSON (default: CSV to stdout)"
+        "--output", type=Path, metavar="FILE", help="CSV, Parquet, Arrow or JSON by its ending (default: CSV to stdout)"
     )
 
 
 def _promote(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--model", metavar="NAME/VERSION", required=True, help="the version to promote")
-    verb.add_argument("--reason", required=True, help="why; written on the version")
+    verb.add_argument("--reason", metavar="TEXT", required=True, help="why; written on the version")
 
 
 def _serve(verb: argparse.ArgumentParser) -> None:
     _model(verb)
     verb.add_argument("--host", help="address to listen on (default: LONGCAST_HOST, else 127.0.0.1)")
     verb.add_argument("--port", type=int, help="port to listen on (default: LONGCAST_PORT, else 8000)")
+    verb.epilog = "Without CONFIG, store and model are those of the environment: LONGCAST_TRACKING_URI, LONGCAST_MODEL."
 
 
 def _demo(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("--config", type=Path, default=Path("configs/demo.yaml"), metavar="CONFIG")
-    verb.add_argument("--set", action="append", default=[], metavar="a.b=c", help="change one value; repeatable")
+    verb.add_argument("--config", type=Path, metavar="CONFIG", help="another run than the demo's own")
+    _set(verb)
 
 
 def _model(verb: argparse.ArgumentParser) -> None:

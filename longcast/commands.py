@@ -1,48 +1,51 @@
-"""What each verb of the command line does: one function a verb, one line in VERBS."""
+"""What each verb of the command line does: one function a verb, one line in VERBS.
+
+Each reads its configuration before it imports what does the work: a mistake is told in seconds, Lightning takes more.
+"""
 
 import json
 import logging
 import sys
+import warnings
 from argparse import Namespace
-from collections.abc import Callable
-
-from rich.console import Console
-from rich.progress import track as rich_track
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TypeVar
 
 from forecast.config import load_config
 
-console = Console(stderr=True)
+if TYPE_CHECKING:
+    from pipelines.config import RunConfig
+
+T = TypeVar("T")
 
 
 def train(options: Namespace) -> None:
     """Train as configured, and say how it went."""
-    from pipelines.config import RunConfig
+    config = _load(options)
+    from longcast.hints import compare_runs
     from pipelines.flows.train import train as run
 
     _speak()
-    config = load_config(RunConfig, options.config, overrides=options.set)
-    trained = run(config, progress=console.is_terminal, track=_track)
-    console.print(trained.prepared.report)
-    print(trained.result)
-    verdict = "champion" if trained.decision.passed else "not promoted"
-    print(f"{trained.version.reference} is {verdict}: {'; '.join(trained.decision.reasons)}")
-    print(f"run folder {trained.folder}; compare runs with: mlflow ui --backend-store-uri {config.tracking_uri}")
+    print(run(config, progress=sys.stderr.isatty(), track=_track))
+    print(compare_runs(config.tracking_uri))
 
 
 def backtest(options: Namespace) -> None:
     """Score a model over every test window of the configured data."""
+    config = _load(options)
     from forecast.frames.contract import prepare
-    from pipelines.config import RunConfig
+    from pipelines.flows.draw import draw
     from pipelines.flows.predict import load_predictor
-    from pipelines.flows.score import draw, score_model
+    from pipelines.flows.score import score_model
 
     _speak()
-    config = load_config(RunConfig, options.config, overrides=options.set)
     model = load_predictor(config, reference=options.model).artifact.model
     panel = prepare(config.source.read(), config.contract).panel
     result = score_model(config, panel, model, track=_track)
     print(result)
     if options.json is not None:
+        options.json.parent.mkdir(parents=True, exist_ok=True)
         options.json.write_text(json.dumps(result.to_plain(), indent=2), encoding="utf-8")
     if options.pictures is not None:
         options.pictures.mkdir(parents=True, exist_ok=True)
@@ -52,18 +55,18 @@ def backtest(options: Namespace) -> None:
 
 def predict(options: Namespace) -> None:
     """Forecast the configured data from its end."""
-    from pipelines.config import RunConfig
+    config = _load(options)
     from pipelines.flows.predict import predict as run
     from pipelines.flows.predict import write_frame
 
-    config = load_config(RunConfig, options.config, overrides=options.set)
-    frame = run(
-        config,
-        reference=options.model,
-        horizon=options.horizon,
-        level=options.level,
-        quantile_levels=options.quantiles,
-    )
+    with _told("predict"):
+        frame = run(
+            config,
+            reference=options.model,
+            horizon=options.horizon,
+            level=options.level,
+            quantile_levels=options.quantiles,
+        )
     if options.output is None:
         sys.stdout.write(frame.write_csv())
     else:
@@ -72,11 +75,10 @@ def predict(options: Namespace) -> None:
 
 def promote(options: Namespace) -> None:
     """Make a registered version the champion, by a person's decision."""
+    config = _load(options)
     from forecast.registry import Registry
-    from pipelines.config import RunConfig
     from pipelines.registration import promote as run
 
-    config = load_config(RunConfig, options.config, overrides=options.set)
     registry = Registry(config.tracking_uri)
     version = registry.resolve(options.model)
     run(registry, version, reasons=[options.reason])
@@ -84,30 +86,30 @@ def promote(options: Namespace) -> None:
 
 
 def serve(options: Namespace) -> None:
-    """Serve the configured model's champion over HTTP until told to stop."""
+    """Serve a champion over HTTP until told to stop."""
     from api.main import serve as run
     from api.settings import choose_settings
     from longcast.serving import served
 
-    config_settings = served(options.config, options.set)
-    asked = {"model": options.model, "host": options.host, "port": options.port}
-    run(choose_settings(**config_settings, **{name: value for name, value in asked.items() if value is not None}))
+    chosen = served(options.config, options.set, reference=options.model)
+    listening = {"host": options.host, "port": options.port}
+    run(choose_settings(**chosen, **{name: value for name, value in listening.items() if value is not None}))
 
 
 def doctor(options: Namespace) -> None:
     """Check everything a run needs."""
+    config = _load(options)
     from longcast.doctor import examine
 
-    _speak()
-    examine(options.config, overrides=options.set)
+    examine(config, name=str(options.config))
 
 
 def demo(options: Namespace) -> None:
     """Run the whole job on the embedded series."""
-    from longcast.demo import run
+    from longcast.demo import own_config, run_demo
 
     _speak()
-    run(options.config, overrides=options.set)
+    run_demo(options.config or own_config(), overrides=options.set)
 
 
 VERBS: dict[str, Callable[[Namespace], None]] = {
@@ -121,11 +123,38 @@ VERBS: dict[str, Callable[[Namespace], None]] = {
 }
 
 
+def _load(options: Namespace) -> "RunConfig":
+    from pipelines.config import RunConfig
+
+    return load_config(RunConfig, options.config, overrides=options.set)
+
+
 def _speak() -> None:
     """Let the library's own loggers be heard, and nobody else's chatter."""
     logging.basicConfig(format="%(name)s: %(message)s", level=logging.WARNING)
     logging.getLogger("longcast").setLevel(logging.INFO)
 
 
-def _track(batches):
-    return rich_track(batches, description="backtest", console=console, transient=True, disable=not console.is_terminal)
+@contextmanager
+def _told(verb: str) -> Generator[None]:
+    """Tell what a forecast warns of as a line each, without the place in our code that it was raised at."""
+    from forecast.predictor import ForecastWarning
+
+    with warnings.catch_warnings(record=True, action="always", category=ForecastWarning) as caught:
+        yield
+    for warning in caught:
+        print(f"longcast {verb}: {warning.message}", file=sys.stderr)
+
+
+def _track(batches: Sequence[T]) -> Iterable[T]:
+    """Show how far a backtest is, where somebody looks on."""
+    from rich.console import Console
+    from rich.progress import track
+
+    return track(
+        batches,
+        description="backtest",
+        console=Console(stderr=True),
+        transient=True,
+        disable=not sys.stderr.isatty(),
+    )

@@ -1,7 +1,8 @@
 """Doctor: what is installed, which kernels serve, and whether a configuration's data and store are in order."""
 
+import os
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from importlib.metadata import packages_distributions, version
 from pathlib import Path
 
@@ -9,33 +10,35 @@ import torch
 
 from forecast.attention.choice import KERNELS, choose
 from forecast.attention.pattern import AttentionCall, Causal
-from forecast.config import load_config
-from forecast.errors import LongcastError
+from forecast.errors import LongcastError, RegistryError
 from forecast.frames.contract import prepare
+from forecast.frames.panel import Panel
 from forecast.registry import Registry
+from forecast.store import shown, sqlite_file
 from pipelines.config import RunConfig
+from pipelines.flows.score import scored_windows
+from pipelines.windows import training_windows, validation_windows
 
 OWN_PACKAGES = ("forecast", "pipelines", "api", "longcast")
 
 
-def examine(config_file: Path, *, overrides: Sequence[str]) -> None:
-    """Print one line a check, the failed ones with what to do.
+def examine(config: RunConfig, *, name: str) -> None:
+    """Print one line a check, the failed ones with what to do; `name` is the configuration's, for people.
 
     Raises:
         LongcastError: a check failed.
     """
-    config = load_config(RunConfig, config_file, overrides=overrides)
     checks: dict[str, Callable[[], str]] = {
         "installation": _installation,
         "package names": _package_names,
         "attention": _attention,
-        "configuration": lambda: f"{config_file} is complete; model {config.name!r}",
+        "configuration": lambda: f"{name} is complete; model {config.name!r}",
         "data": lambda: _data(config),
-        "tracking": lambda: _tracking(config),
+        "tracking": lambda: _tracking(config.tracking_uri),
     }
-    failed = [name for name, check in checks.items() if not _passes(name, check)]
+    failed = [check for check, examined in checks.items() if not _passes(check, examined)]
     if failed:
-        raise LongcastError(f"not in order: {', '.join(failed)}")
+        raise LongcastError(f"not in order: {', '.join(failed)}; each is explained above")
 
 
 def _passes(name: str, check: Callable[[], str]) -> bool:
@@ -66,16 +69,41 @@ def _attention() -> str:
     device = "cuda" if torch.cuda.is_available() else "cpu"
     query, key, value = (torch.zeros(1, 4, 64, 64, device=device) for _ in range(3))
     call = AttentionCall(query, key, value, pattern=Causal())
-    lines = [f"auto runs {choose(call).name} on {device}"]
-    lines += [f"{name} {kernel.refusal(call) or 'can serve'}" for name, kernel in KERNELS.items()]
-    return "; ".join(lines)
+    refusals = {name: kernel.refusal(call) for name, kernel in KERNELS.items()}
+    kernels = [f"{name} {f'cannot serve ({reason})' if reason else 'can serve'}" for name, reason in refusals.items()]
+    return "; ".join([f"auto runs {choose(call).name} on {device}", *kernels])
 
 
 def _data(config: RunConfig) -> str:
     prepared = prepare(config.source.read(), config.contract)
-    return f"{config.source.describe()}\n{prepared.report}"
+    return f"{config.source.describe()}\n{prepared.report}\n{_windows(config, prepared.panel)}"
 
 
-def _tracking(config: RunConfig) -> str:
-    names = sorted({model.name for model in Registry(config.tracking_uri).models()})
-    return f"{config.tracking_uri} holds {len(names)} models: {', '.join(names) or 'none yet'}"
+def _windows(config: RunConfig, panel: Panel) -> str:
+    horizon, trainer = config.model.horizon, config.trainer
+    parts = config.split.cut(panel, horizon=horizon)
+    training = training_windows(
+        panel, parts, context_length=config.model.context_length, horizon=horizon, stride=trainer.stride
+    )
+    validation = validation_windows(parts, horizon=horizon, stride=trainer.validation_stride)
+    test = scored_windows(config, panel)
+    return f"{len(training):,} windows to train on, {len(validation):,} to validate on, {len(test):,} to test on"
+
+
+def _tracking(uri: str) -> str:
+    file = sqlite_file(uri)
+    if file is not None and not file.exists():
+        return _store_to_come(file)
+    names = sorted({model.name for model in Registry(uri).models()})
+    return f"{shown(uri)} holds {len(names)} models: {', '.join(names) or 'none yet'}"
+
+
+def _store_to_come(file: Path) -> str:
+    """A store that is not there yet is in order where training can make it."""
+    folder = next(parent for parent in file.parents if parent.exists())
+    if not (folder.is_dir() and os.access(folder, os.W_OK)):
+        raise RegistryError(
+            f"there is no store at {str(file)!r}, and none can be made: {str(folder)!r} is no folder that can be "
+            f"written to; correct output or tracking.uri"
+        )
+    return f"no store at {str(file)!r} yet; the first training makes it"

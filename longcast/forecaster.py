@@ -5,34 +5,47 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from forecast.artifact import Artifact, load_artifact, save_artifact
+from forecast.artifact import Artifact, load_artifact
 from forecast.config import build_config, load_config, to_plain
 from forecast.errors import ConfigError
 from forecast.frames.contract import prepare
 from forecast.predictor import Predictor
 from forecast.request import Levels
 from pipelines.config import RunConfig
-from pipelines.flows.fit import fit_panel
+from pipelines.flows.keep import keep, kept_configuration
 from pipelines.flows.result import BacktestResult
 from pipelines.flows.score import score_model
-from pipelines.flows.train import build_artifact
+
+Configuration = RunConfig | str | Path | Mapping[str, Any]
+"""A run configuration: the object, a YAML file, or what such a file holds."""
 
 
 class Forecaster:
     """One forecaster from fit to forecast; it reads frames of pandas, polars and pyarrow and answers in kind.
 
     Nothing is written to disk but by `save`, and nothing is tracked: that is what `longcast train` does.
+
+    >>> import numpy as np, pandas as pd
+    >>> hours = pd.date_range("2026-01-01", periods=480, freq="h", tz="Europe/Berlin")
+    >>> history = pd.DataFrame({"ds": hours, "y": 10 + np.sin(np.arange(480) * np.pi / 12)})
+    >>> model = {"context_length": 48, "horizon": 24, "patch_length": 12, "layer": {"d_model": 16}}
+    >>> forecaster = Forecaster({"name": "waves", "model": model, "trainer": {"max_epochs": 1}}).fit(history)
+    >>> answer = forecaster.predict(history, horizon=36, level=80)
+    >>> answer.columns.tolist(), len(answer), str(answer["ds"][0])
+    (['unique_id', 'ds', 'mean', '0.1', '0.9'], 36, '2026-01-21 00:00:00+01:00')
+    >>> list(forecaster.backtest(history))
+    ['longcast', 'last_value', 'seasonal_naive', 'linear']
     """
 
-    def __init__(self, config: RunConfig | str | Path | Mapping[str, Any], *, overrides: Sequence[str] = ()):
-        """Take a run configuration: an object, a YAML file or a mapping, changed by `section.key=value` overrides.
+    def __init__(self, config: Configuration, *, overrides: Sequence[str] = ()):
+        """Take a run configuration, changed by `section.key=value` overrides.
 
         The configuration's `data` section is not read from: frames are given to `fit`.
 
         Raises:
             ConfigError: the configuration does not say a complete run; names the dotted path.
         """
-        self.config = _read(config, overrides)
+        self._config: RunConfig | None = _read(config, overrides)
         self._artifact: Artifact | None = None
 
     def fit(self, frame: Any, *, progress: bool = False) -> Self:
@@ -42,6 +55,9 @@ class Forecaster:
             DataError: the frame breaks the data contract.
             TrainingError: there is nothing to train on, or nothing to judge epochs by.
         """
+        # Here, because it brings Lightning: seconds of import that who loads a model and predicts need not wait for.
+        from pipelines.flows.fit import build_artifact, fit_panel
+
         prepared = prepare(frame, self.config.contract)
         with tempfile.TemporaryDirectory() as folder:
             fitted = fit_panel(self.config, prepared.panel, folder=Path(folder), progress=progress)
@@ -66,6 +82,8 @@ class Forecaster:
         Raises:
             ConfigError: a request that makes no sense, or a forecaster that is not fitted.
             DataError: none of the frame's series can be forecast; others are left out with a warning.
+            QuantilesUnavailable: levels were asked of a point model.
+            ContextTooLong: the model's positions do not reach as far as the context asked for.
         """
         return Predictor(self.artifact).predict(
             frame,
@@ -80,25 +98,31 @@ class Forecaster:
         """Score every test window of a long frame beside the configured baselines, fitted on its training part.
 
         Raises:
+            ConfigError: the forecaster is not fitted, or was loaded without the configuration that says the split.
             SeriesTooShort: the split leaves no test window.
         """
-        prepared = prepare(frame, self.config.contract)
-        return score_model(self.config, prepared.panel, self.artifact.model)
+        model = self.artifact.model
+        return score_model(self.config, prepare(frame, self.config.contract).panel, model)
 
     def save(self, folder: str | Path) -> Path:
-        """Write the trained model: weights in safetensors beside a card in JSON, and the run configuration."""
-        return save_artifact(self.artifact, folder)
+        """Write the trained model: weights in safetensors, a card in JSON, the run configuration in YAML.
+
+        Raises:
+            ArtifactError: the folder holds something else than a saved model.
+        """
+        return keep(self.artifact, self._config, folder)
 
     @classmethod
-    def load(cls, folder: str | Path, *, config: RunConfig | str | Path | Mapping[str, Any] | None = None) -> Self:
-        """Read a trained model; with the run configuration it can also be backtested by the same split.
+    def load(cls, folder: str | Path, *, config: Configuration | None = None) -> Self:
+        """Read a trained model, and the configuration of its run where it was saved with one.
 
         Raises:
             ArtifactError: the folder does not hold a whole, unaltered model of this library.
+            ConfigError: a configuration that does not say a complete run of this version of the library.
         """
-        artifact = load_artifact(folder)
-        loaded = cls(_of(artifact) if config is None else config)
-        loaded._artifact = artifact
+        loaded = cls.__new__(cls)
+        loaded._artifact = load_artifact(folder)
+        loaded._config = kept_configuration(folder) if config is None else _read(config, ())
         return loaded
 
     @property
@@ -112,15 +136,23 @@ class Forecaster:
             raise ConfigError("this forecaster is not fitted yet; call fit(frame), or Forecaster.load(folder)")
         return self._artifact
 
+    @property
+    def config(self) -> RunConfig:
+        """The run configuration.
 
-def _read(config: RunConfig | str | Path | Mapping[str, Any], overrides: Sequence[str]) -> RunConfig:
+        Raises:
+            ConfigError: the forecaster was loaded from a model that was saved without one.
+        """
+        if self._config is None:
+            raise ConfigError(
+                "this model was saved without the configuration of its run, so how its data were split is not known; "
+                "give it: Forecaster.load(folder, config=...)"
+            )
+        return self._config
+
+
+def _read(config: Configuration, overrides: Sequence[str]) -> RunConfig:
     if isinstance(config, str | Path):
         return load_config(RunConfig, config, overrides=overrides)
     plain = to_plain(config) if isinstance(config, RunConfig) else config
     return build_config(RunConfig, plain, overrides=overrides)
-
-
-def _of(artifact: Artifact) -> dict[str, Any]:
-    """Make a run configuration from a card: what it does not say is as it is by default."""
-    card = artifact.card
-    return {"name": card.name, "model": to_plain(card.model), "contract": to_plain(card.contract)}

@@ -19,7 +19,7 @@ class TrackingConfig:
     """Where runs and models are kept."""
 
     uri: str | None = None
-    """An MLflow tracking URI; None keeps runs in an SQLite store in the run folder's parent."""
+    """An MLflow tracking URI; None keeps runs in an SQLite store in `output`."""
 
     experiment: str | None = None
     """Experiment of the runs; None takes the name of the run configuration."""
@@ -62,7 +62,7 @@ class RunConfig:
         """
         if self.data is None:
             raise ConfigError(
-                "data: is needed and was not given; name a source, for example {kind: files, path: history.csv}",
+                "data: is needed and was not given; name a source, for example {kind: files, paths: history.csv}",
                 field="data",
             )
         return self.data

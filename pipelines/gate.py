@@ -1,11 +1,12 @@
 """May a trained model become champion: a pure function of its backtest, with reasons."""
 
+import math
 from dataclasses import dataclass
 
 from pipelines.flows.result import BacktestResult
 
 DECIDING = ("mase", "wql")
-"""Metrics that a champion must be better on."""
+"""Metrics that a champion must be better on; those that are undefined for both do not count."""
 
 
 @dataclass(frozen=True)
@@ -17,12 +18,17 @@ class Decision:
 
 
 def judge(result: BacktestResult, *, candidate: str, rival: str) -> Decision:
-    """Pass a candidate that is better than its rival on every deciding metric that both have."""
-    names = [name for name in DECIDING if name in result[candidate].overall()]
-    reasons, passed = [], True
-    for name in names:
-        own, other = result[candidate].overall()[name], result[rival].overall()[name]
-        better = result[candidate].better_than(result[rival], name)
-        passed = passed and better
-        reasons.append(f"{name} {own:.4f} is {'below' if better else 'not below'} {other:.4f} of {rival}")
-    return Decision(passed and bool(names), tuple(reasons))
+    """Pass a candidate that is strictly better than its rival on every deciding metric that was measured.
+
+    Where none was, it does not pass.
+    """
+    own, other = result[candidate].overall(), result[rival].overall()
+    names = [name for name in DECIDING if name in own and not (math.isnan(own[name]) and math.isnan(other[name]))]
+    if not names:
+        return Decision(passed=False, reasons=(f"none of {', '.join(DECIDING)} is defined on the test windows",))
+    better = {name: result[candidate].better_than(result[rival], name) for name in names}
+    reasons = (
+        f"{name} {own[name]:.4f} is {'below' if better[name] else 'not below'} {other[name]:.4f} of {rival}"
+        for name in names
+    )
+    return Decision(all(better.values()), tuple(reasons))

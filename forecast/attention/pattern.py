@@ -18,7 +18,7 @@ class Full:
 
     def may_look(self, query: Int64[Tensor, "query 1"], key: Int64[Tensor, "1 key"]) -> Bool[Tensor, "query key"]:
         """Tell for positions of queries and keys who may look at whom."""
-        return (query >= 0) & (key >= 0)
+        return torch.ones(len(query), key.shape[1], dtype=torch.bool, device=key.device)
 
 
 @config
@@ -39,8 +39,8 @@ Pattern = Full | Causal
 class AttentionCall:
     """One attention, as every kernel gets it.
 
-    Queries stand at the last positions of the keys (aligned at the bottom right), so that a cached decoding step and the
-    full pass are the same definition.
+    Queries stand at the last positions of the keys (aligned at the bottom right), so that a cached decoding step and
+    the full pass are the same definition.
     """
 
     query: Tensor

@@ -4,6 +4,7 @@ The first parameter of every head is a location, to which a draft may be added; 
 """
 
 from abc import ABC, abstractmethod
+from itertools import pairwise
 
 import torch
 from jaxtyping import Bool, Float
@@ -80,6 +81,11 @@ class PointHead(Head):
                 f"'quantile' or 'student_t'"
             )
         return parameters[..., :0]
+
+
+def in_order(levels: tuple[float, ...]) -> bool:
+    """Tell whether quantile levels ascend inside (0, 1)."""
+    return all(low < high for low, high in pairwise((0.0, *levels, 1.0)))
 
 
 def masked_mean(loss: Float[Tensor, "batch horizon"], observed: Bool[Tensor, "batch horizon"]) -> Float[Tensor, ""]:

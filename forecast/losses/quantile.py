@@ -11,7 +11,7 @@ from torch.distributions import Normal
 from torch.nn import functional
 
 from forecast.config import config
-from forecast.losses.base import Head
+from forecast.losses.base import Head, in_order
 
 NARROW = -2.0  # softplus(-2) is 0.13: untrained levels start a tenth of the window's scale apart, not 0.7 of it
 
@@ -27,8 +27,7 @@ class Quantile(Head):
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
-        ordered = all(low < high for low, high in zip(self.levels, self.levels[1:], strict=False))
-        if not ordered or 0.5 not in self.levels or not 0 < min(self.levels) <= max(self.levels) < 1:
+        if not in_order(self.levels) or 0.5 not in self.levels:
             raise ValueError(f"quantile levels must ascend inside (0, 1) and hold 0.5, got {self.levels}")
         return self
 
@@ -107,4 +106,5 @@ def pinball(
 
 
 def _normal_scores(levels: tuple[float, ...], like: Tensor) -> Float[Tensor, " quantile"]:
-    return torch.special.ndtri(like.new_tensor(levels))
+    # In float64 first: in float32 a level of 1 - 1e-9 is 1, and its quantile infinite.
+    return torch.special.ndtri(torch.tensor(levels, dtype=torch.float64)).to(like)

@@ -1,15 +1,16 @@
 """The Student-t head: a location, a scale and degrees of freedom, trained on the likelihood."""
 
-from typing import Literal
+from typing import Literal, Self
 
 import torch
 from jaxtyping import Float
+from pydantic import model_validator
 from torch import Tensor
 from torch.distributions import StudentT as Distribution
 from torch.nn import functional
 
 from forecast.config import config
-from forecast.losses.base import Head
+from forecast.losses.base import Head, in_order
 
 SMALLEST_SCALE = 1e-4  # of the window's scale: keeps the likelihood of a perfectly predicted step finite
 
@@ -21,7 +22,13 @@ class StudentT(Head):
     kind: Literal["student_t"] = "student_t"
 
     levels: tuple[float, ...] = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
-    """Levels forecast when none are asked for."""
+    """Levels forecast when none are asked for, ascending."""
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if not in_order(self.levels):
+            raise ValueError(f"quantile levels must ascend inside (0, 1), got {self.levels}")
+        return self
 
     @property
     def num_parameters(self) -> int:

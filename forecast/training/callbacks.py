@@ -1,4 +1,4 @@
-"""Callbacks: the history of a run, and a progress bar that shows throughput."""
+"""Callbacks: the history of a run, its end after a number of steps, and a progress bar that shows throughput."""
 
 import time
 from collections.abc import Callable
@@ -26,6 +26,18 @@ class History(Callback):
         metrics["learning_rate"] = float(trainer.optimizers[0].param_groups[0]["lr"])
         self.epochs.append(metrics)
         self.listener(trainer.current_epoch, metrics)
+
+
+class StepLimit(Callback):
+    """Ends a run after a number of steps; asked to stop, Lightning still validates the epoch that is cut short."""
+
+    def __init__(self, max_steps: int):
+        self.max_steps = max_steps
+
+    def on_train_batch_end(self, trainer: Trainer, *args: Any) -> None:
+        """Ask for the end at the last step."""
+        if trainer.global_step >= self.max_steps:
+            trainer.should_stop = True
 
 
 class ThroughputBar(TQDMProgressBar):

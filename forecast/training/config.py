@@ -1,6 +1,6 @@
 """How a model is trained: configuration only, so that reading it does not cost the import of Lightning."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 from torch import nn
@@ -21,7 +21,7 @@ class OptimizerConfig:
 
     betas: tuple[float, float] = (0.9, 0.95)
 
-    warmup_share: NonNegativeFloat = 0.1
+    warmup_share: Annotated[float, Field(ge=0, le=1)] = 0.1
     """Part of all steps spent warming up."""
 
     def build(self, module: nn.Module) -> AdamW:

@@ -15,7 +15,7 @@ from torch.utils.data import DataLoader
 from forecast.errors import TrainingError
 from forecast.losses import PointHead
 from forecast.model.transformer import ForecastModel
-from forecast.training.callbacks import EpochMetrics, History, OnEpoch, ThroughputBar
+from forecast.training.callbacks import EpochMetrics, History, OnEpoch, StepLimit, ThroughputBar
 from forecast.training.config import TrainerConfig
 from forecast.training.module import TeacherForcing
 
@@ -51,11 +51,11 @@ def fit_model(
     _check(train, validation, config)
     module = TeacherForcing(model, config.optimizer)
     history, checkpoint = History(on_epoch), _checkpoint(config, folder)
-    callbacks = [EMAWeightAveraging(decay=config.average_decay), history, checkpoint, _early_stopping(config)]
+    callbacks = [*_callbacks(config, progress=progress), history, checkpoint]
     with _quiet():
         untrained = _untrained_loss(module, validation, config, folder)
         before = {name: weight.clone() for name, weight in model.state_dict().items()}
-        trainer = _trainer(config, folder, [*callbacks, *([ThroughputBar()] if progress else [])], progress=progress)
+        trainer = _trainer(config, folder, callbacks, progress=progress)
         trainer.fit(module, train, validation)
     fit = _best(model, checkpoint, history, untrained=untrained, before=before)
     model.to("cpu").eval()
@@ -86,7 +86,6 @@ def _trainer(config: TrainerConfig, folder: Path, callbacks: list[Callback], *, 
         enable_progress_bar=progress,
         enable_model_summary=False,
         num_sanity_val_steps=0,
-        deterministic=True,
     )
 
 
@@ -101,8 +100,16 @@ def _checkpoint(config: TrainerConfig, folder: Path) -> ModelCheckpoint:
     )
 
 
-def _early_stopping(config: TrainerConfig) -> EarlyStopping:
-    return EarlyStopping(monitor=config.monitor, patience=config.patience, check_on_train_epoch_end=True)
+def _callbacks(config: TrainerConfig, *, progress: bool) -> list[Callback]:
+    callbacks: list[Callback] = [
+        EMAWeightAveraging(decay=config.average_decay),
+        EarlyStopping(monitor=config.monitor, patience=config.patience, check_on_train_epoch_end=True),
+    ]
+    if config.max_steps is not None:
+        callbacks.append(StepLimit(config.max_steps))
+    if progress:
+        callbacks.append(ThroughputBar())
+    return callbacks
 
 
 def _untrained_loss(
@@ -147,6 +154,8 @@ def _quiet() -> Generator[None]:
         # Batches are gathered in one step from memory: worker processes would only copy them.
         warnings.filterwarnings("ignore", message=".*does not have many workers.*")
         warnings.filterwarnings("ignore", message=".*Checkpoint directory .* exists and is not empty.*")
+        # Lightning walks batches with an interface of torch that has a newer form.
+        warnings.filterwarnings("ignore", message=".*treespec, LeafSpec.* is deprecated", category=FutureWarning)
         for logger in loggers:
             logger.setLevel(logging.ERROR)
         try:

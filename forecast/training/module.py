@@ -24,13 +24,13 @@ class TeacherForcing(LightningModule):
     def training_step(self, batch: Batch, _number: int) -> Float[Tensor, ""]:
         """Descend the teacher-forced loss."""
         loss = self.model.teacher_forced_loss(batch)
-        self.log("train_loss", loss, on_step=False, on_epoch=True, batch_size=_weight(batch))
+        self.log("train_loss", loss, on_step=False, on_epoch=True, prog_bar=True, batch_size=_weight(batch))
         return loss
 
     def validation_step(self, batch: Batch, _number: int) -> None:
         """Measure the free-running loss; steps weigh the same whatever batch they are in."""
         loss = self.model.free_running_loss(batch)
-        self.log("validation_loss", loss, on_step=False, on_epoch=True, batch_size=_weight(batch))
+        self.log("validation_loss", loss, on_step=False, on_epoch=True, prog_bar=True, batch_size=_weight(batch))
 
     def configure_optimizers(self) -> OptimizerLRScheduler:
         """Give the optimizer and the schedule, stepped every step."""

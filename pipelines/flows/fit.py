@@ -1,12 +1,17 @@
-"""Fit: from a panel to a trained model; reads and logs nothing."""
+"""Fit: from a panel to a trained model and its artifact; reads and logs nothing."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 from jaxtyping import Float64, Int64
 from lightning.pytorch import seed_everything
 
+from forecast.artifact import Artifact
+from forecast.card import describe
+from forecast.frames.contract import Prepared
 from forecast.frames.panel import Panel
 from forecast.linear import fit_linear
 from forecast.model.transformer import ForecastModel
@@ -68,6 +73,21 @@ def fit_panel(
         progress=progress,
     )
     return Fitted(model, parts, units, fit)
+
+
+def build_artifact(
+    config: RunConfig, prepared: Prepared, fitted: Fitted, *, figures: Mapping[str, float] = MappingProxyType({})
+) -> Artifact:
+    """Put a fitted model and its card together; `figures` are those of its backtest, by metric."""
+    card = describe(
+        fitted.model,
+        prepared,
+        name=config.name,
+        contract=config.contract,
+        ends=fitted.parts.train_end,
+        backtest=figures,
+    )
+    return Artifact(fitted.model, card)
 
 
 def _solve_draft(

@@ -1,25 +1,19 @@
 """Score: a trained model beside the configured baselines, over every test window of a panel."""
 
-import numpy as np
-from matplotlib.figure import Figure
-
 from forecast.errors import SeriesTooShort
 from forecast.frames.panel import Panel
 from forecast.metrics import SeriesScales
 from forecast.model.transformer import ForecastModel
 from pipelines.config import RunConfig
 from pipelines.contender import ModelContender
-from pipelines.evaluation import Contender, Track, forecast_windows
+from pipelines.evaluation import Contender, Track
 from pipelines.flows.backtest import backtest, fit_baselines
 from pipelines.flows.result import BacktestResult
-from pipelines.pictures import error_by_horizon, fan_chart
 from pipelines.split import train_units
 from pipelines.windows import WindowIndex, test_windows
 
 MODEL = "longcast"
 """Name of the model's row in backtests."""
-
-NUM_PICTURED = 3  # windows in the picture of forecasts: more rows are not read
 
 
 def score_model(config: RunConfig, panel: Panel, model: ForecastModel, *, track: Track = iter) -> BacktestResult:
@@ -28,7 +22,7 @@ def score_model(config: RunConfig, panel: Panel, model: ForecastModel, *, track:
     Raises:
         SeriesTooShort: the split leaves no test window.
     """
-    horizon = config.model.horizon
+    windows, horizon = scored_windows(config, panel), config.model.horizon
     parts = config.split.cut(panel, horizon=horizon)
     units = train_units(panel, parts.train_end)
     scales = SeriesScales.measure(
@@ -46,32 +40,16 @@ def score_model(config: RunConfig, panel: Panel, model: ForecastModel, *, track:
         quantile_levels=own.quantile_levels,
     )
     return backtest(
-        contenders,
-        panel,
-        _test_windows(config, panel),
-        horizon=horizon,
-        scales=scales,
-        batch_size=config.backtest.batch_size,
-        track=track,
+        contenders, panel, windows, horizon=horizon, scales=scales, batch_size=config.backtest.batch_size, track=track
     )
 
 
-def draw(config: RunConfig, panel: Panel, model: ForecastModel, result: BacktestResult) -> dict[str, Figure]:
-    """Draw forecasts of a few test windows, spread evenly over all, and the error at each horizon step."""
-    windows = _test_windows(config, panel)
-    numbers = np.linspace(0, len(windows) - 1, num=min(NUM_PICTURED, len(windows)), dtype=np.int64)
-    series, origins = windows.locate(numbers)
-    forecast = forecast_windows(
-        ModelContender(model), panel, series=series, origins=origins, horizon=config.model.horizon
-    )
-    context = min(model.config.context_length, 4 * config.model.horizon)
-    return {
-        "forecasts": fan_chart(panel, forecast, series=series, origins=origins, context_length=context),
-        "error_by_horizon": error_by_horizon(result, step=panel.axis.frequency.text),
-    }
+def scored_windows(config: RunConfig, panel: Panel) -> WindowIndex:
+    """Give the windows that a backtest scores.
 
-
-def _test_windows(config: RunConfig, panel: Panel) -> WindowIndex:
+    Raises:
+        SeriesTooShort: the split leaves no test window.
+    """
     parts = config.split.cut(panel, horizon=config.model.horizon)
     windows = test_windows(parts, horizon=config.model.horizon, stride=config.backtest.stride)
     if len(windows) == 0:

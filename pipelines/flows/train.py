@@ -1,24 +1,24 @@
 """Train: read, check, fit, backtest, log, register, and promote what beats the seasonal naive forecast."""
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
-from forecast.artifact import Artifact, save_artifact
+from forecast.artifact import Artifact
 from forecast.baselines import SeasonalNaive
-from forecast.card import describe
 from forecast.config import to_plain
+from forecast.errors import ConfigError
 from forecast.frames.contract import Prepared, prepare
 from forecast.registry import ModelVersion, Registry
 from pipelines.config import RunConfig
 from pipelines.evaluation import Track
-from pipelines.flows.fit import Fitted, fit_panel
+from pipelines.flows.draw import draw
+from pipelines.flows.fit import build_artifact, fit_panel
+from pipelines.flows.keep import keep
 from pipelines.flows.result import BacktestResult
-from pipelines.flows.score import MODEL, draw, score_model
+from pipelines.flows.score import MODEL, score_model, scored_windows
 from pipelines.gate import Decision, judge
 from pipelines.registration import decline, promote, register
 from pipelines.tracking import TrackedRun
@@ -36,8 +36,16 @@ class Trained:
     version: ModelVersion
     decision: Decision
     folder: Path
-    """The run's own folder: `artifact/`, the configuration, the backtest, the best checkpoint."""
+    """The run's own folder: `artifact/` with the configuration, the backtest, the best checkpoint."""
     prepared: Prepared
+
+    def __str__(self) -> str:
+        """Say what was read, how the model did, and what became of it."""
+        verdict = "champion" if self.decision.passed else "not promoted"
+        return (
+            f"{self.prepared.report}\n{self.result}"
+            f"{self.version.reference} is {verdict}: {'; '.join(self.decision.reasons)}\nrun folder: {self.folder}"
+        )
 
 
 def train(config: RunConfig, *, progress: bool = False, track: Track = iter) -> Trained:
@@ -46,40 +54,24 @@ def train(config: RunConfig, *, progress: bool = False, track: Track = iter) -> 
     Raises:
         LongcastError: whatever stops it; the tracked run is marked as failed and keeps what it had.
     """
+    rival = _rival(config)
     frame = config.source.read()
     prepared = prepare(frame, config.contract)
-    plain = to_plain(config)
+    scored_windows(config, prepared.panel)  # raises before hours of training, not after them
     with track_run(config.tracking_uri, experiment=config.tracking.experiment or config.name) as run:
-        run.log_configuration(plain)
-        run.log_data(prepared, name=config.source.describe().name, source=plain["data"])
+        _log_beginning(run, config, prepared)
         folder = config.output / config.name / run.run_id
         folder.mkdir(parents=True, exist_ok=True)
         fitted = fit_panel(config, prepared.panel, folder=folder, on_epoch=run.log_epoch, progress=progress)
         result = score_model(config, prepared.panel, fitted.model, track=track)
-        artifact = build_artifact(config, prepared, fitted, result=result)
-        _write(folder, artifact, plain=plain, result=result)
-        _log_result(run, config, prepared, artifact, result)
+        artifact = build_artifact(config, prepared, fitted, figures=result[MODEL].overall())
+        keep(artifact, config, folder / "artifact")
+        _log_result(run, config, prepared, artifact, result, folder=folder)
         version = register(run, artifact, history=sample(frame, prepared, num_steps=config.model.context_length))
-    decision = judge(result, candidate=MODEL, rival=_rival(config))
+    decision = judge(result, candidate=MODEL, rival=rival)
     decide = promote if decision.passed else decline
     decide(Registry(config.tracking_uri), version, reasons=decision.reasons)
     return Trained(artifact, result, version, decision, folder, prepared)
-
-
-def build_artifact(
-    config: RunConfig, prepared: Prepared, fitted: Fitted, *, result: BacktestResult | None = None
-) -> Artifact:
-    """Put a fitted model and its card together."""
-    figures = result[MODEL].overall() if result is not None else {}
-    card = describe(
-        fitted.model,
-        prepared,
-        name=config.name,
-        contract=config.contract,
-        ends=fitted.parts.train_end,
-        backtest=figures,
-    )
-    return Artifact(fitted.model, card)
 
 
 def sample(frame: pl.DataFrame, prepared: Prepared, *, num_steps: int) -> pl.DataFrame:
@@ -92,20 +84,33 @@ def sample(frame: pl.DataFrame, prepared: Prepared, *, num_steps: int) -> pl.Dat
 
 
 def _rival(config: RunConfig) -> str:
-    """The seasonal naive forecast as configured, or as it is by default."""
-    naive = [baseline for baseline in config.backtest.baselines if isinstance(baseline, SeasonalNaive)]
-    return (naive[0] if naive else SeasonalNaive()).name
+    """Name the forecaster that a champion must beat."""
+    for baseline in config.backtest.baselines:
+        if isinstance(baseline, SeasonalNaive):
+            return baseline.name
+    raise ConfigError(
+        "a model is promoted where it beats the seasonal naive forecast, and that is not listed; add it: "
+        "{kind: seasonal_naive}",
+        field="backtest.baselines",
+    )
 
 
-def _write(folder: Path, artifact: Artifact, *, plain: Mapping[str, Any], result: BacktestResult) -> None:
-    save_artifact(artifact, folder / "artifact")
-    (folder / "configuration.json").write_text(json.dumps(plain, indent=2), encoding="utf-8")
-    (folder / "backtest.json").write_text(json.dumps(result.to_plain(), indent=2), encoding="utf-8")
+def _log_beginning(run: TrackedRun, config: RunConfig, prepared: Prepared) -> None:
+    plain = to_plain(config)
+    run.log_configuration(plain)
+    run.log_data(prepared, name=config.source.describe().name, source=plain["data"])
 
 
 def _log_result(
-    run: TrackedRun, config: RunConfig, prepared: Prepared, artifact: Artifact, result: BacktestResult
+    run: TrackedRun,
+    config: RunConfig,
+    prepared: Prepared,
+    artifact: Artifact,
+    result: BacktestResult,
+    *,
+    folder: Path,
 ) -> None:
+    (folder / "backtest.json").write_text(json.dumps(result.to_plain(), indent=2), encoding="utf-8")
     run.log_backtest(result, forecaster=MODEL, headline=HEADLINE)
     for name, figure in draw(config, prepared.panel, artifact.model, result).items():
         run.log_picture(figure, name)

@@ -59,6 +59,14 @@ def test_gradients_equal_those_of_the_reference(name):
         torch.testing.assert_close(ours, expected, atol=1e-5, rtol=0)
 
 
+@pytest.mark.parametrize("name", CPU_KERNELS)
+def test_every_query_sees_every_observed_key_also_where_queries_are_more_than_keys(name):
+    call = make_call(Full(), queries=8, keys=3, hidden=True)
+    call.key_observed[:] = torch.tensor([True, True, False])
+    weights = torch.softmax((call.query @ call.key.transpose(-2, -1) / math.sqrt(8))[..., :2], dim=-1)
+    torch.testing.assert_close(KERNELS[name].run(call), weights @ call.value[:, :, :2], atol=1e-6, rtol=0)
+
+
 def test_worked_example_of_four_tokens():
     tokens = 0.1 * (torch.arange(4)[:, None] * 4 + torch.arange(1, 5)[None, :]).float()
     query, key = tokens, tokens / 2

@@ -1,74 +1,19 @@
-"""Small models of every kind, each with weights that make a difference."""
-
-from collections.abc import Iterator
-from typing import Any
+"""One model of each kind, and a batch for it."""
 
 import pytest
-import torch
 
 from forecast.batch import Batch
-from forecast.config import build_config
-from forecast.linear import LinearMap
-from forecast.model.transformer import ForecastModel, ModelConfig
-
-CONTEXT, HORIZON = 30, 12
-
-KINDS: dict[str, dict[str, Any]] = {
-    "autoregressive": {"decoder": {"kind": "autoregressive", "patch_length": 4}},
-    "autoregressive by step": {"decoder": {"kind": "autoregressive"}, "patch_length": 1},
-    "autoregressive from a label": {"decoder": {"kind": "autoregressive", "patch_length": 4, "label_length": 8}},
-    "autoregressive with a draft": {"decoder": {"kind": "autoregressive", "patch_length": 4}, "draft": {"kind": "ridge"}},
-    "direct": {"decoder": {"kind": "direct", "patch_length": 4}},
-    "direct with a draft": {"decoder": {"kind": "direct", "patch_length": 4}, "draft": {"kind": "ridge"}},
-    "from the newest value": {"scaling": {"kind": "newest_std"}, "decoder": {"kind": "autoregressive", "patch_length": 5}},
-    "learned positions, post-norm": {"position": {"kind": "learned"}, "layer": {"norm_position": "post"}},
-    "no positions, rms, swiglu": {
-        "position": {"kind": "none"},
-        "layer": {"norm": "rms", "feed_forward": {"kind": "swiglu"}},
-    },
-    "student_t": {"head": {"kind": "student_t"}, "decoder": {"kind": "direct", "patch_length": 12}},
-    "mse": {"head": {"kind": "mse"}},
-    "mae": {"head": {"kind": "mae"}},
-    "huber, relu": {"head": {"kind": "huber"}, "layer": {"feed_forward": {"kind": "relu"}}},
-}
-
-
-def make_model(kind: str, **changes: Any) -> ForecastModel:
-    """Build one kind with random weights, its output layer included, in evaluation mode."""
-    torch.manual_seed(11)
-    plain = {"context_length": CONTEXT, "horizon": HORIZON, "patch_length": 4, **KINDS[kind], **changes}
-    plain["layer"] = {"d_model": 16, "num_heads": 2, **plain.get("layer", {})}
-    model = ForecastModel(build_config(ModelConfig, plain))
-    torch.nn.init.normal_(model.decoder.output.projection.weight, std=0.3)
-    if model.draft is not None:
-        model.install_draft(LinearMap(torch.randn(CONTEXT, HORIZON, dtype=torch.float64) / CONTEXT))
-    return model.eval()
+from forecast.model.transformer import ForecastModel
+from tests.forecast.model.kinds import KINDS, make_batch, make_model
 
 
 @pytest.fixture(params=KINDS)
-def model(request: pytest.FixtureRequest) -> Iterator[ForecastModel]:
-    yield make_model(request.param)
+def model(request: pytest.FixtureRequest) -> ForecastModel:
+    """A model of each kind in turn, in evaluation mode."""
+    return make_model(request.param)
 
 
 @pytest.fixture
 def batch() -> Batch:
+    """Three windows, one with missing steps."""
     return make_batch()
-
-
-def make_batch(size: int = 3, *, context: int = CONTEXT, horizon: int = HORIZON, seed: int = 3) -> Batch:
-    """Draw windows of a noisy wave; one window has missing steps in past and future."""
-    generator = torch.Generator().manual_seed(seed)
-    steps = torch.arange(context + horizon, dtype=torch.float64)
-    noise = torch.randn(size, context + horizon, generator=generator, dtype=torch.float64)
-    values = 10 + 3 * torch.sin(steps / 3 + torch.arange(size)[:, None]) + 0.3 * noise
-    observed = torch.ones_like(values, dtype=torch.bool)
-    observed[0, 3:7] = False
-    observed[0, context + 2 : context + 4] = False
-    values = torch.where(observed, values, 0.0)
-    return Batch(
-        past=values[:, :context],
-        past_observed=observed[:, :context],
-        future=values[:, context:],
-        future_observed=observed[:, context:],
-        unit=torch.full((size,), 2.0, dtype=torch.float64),
-    )
