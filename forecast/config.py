@@ -20,6 +20,9 @@ from forecast.errors import ConfigError
 T = TypeVar("T")
 Plain = dict[str, Any]
 
+NO_SECTION = {"dataclass_type", "model_attributes_type"}
+"""Problems of pydantic that mean: a value stands where a mapping is needed."""
+
 Tagged = Field(discriminator="kind")
 """Marks a union of variants that are told apart by their `kind`."""
 
@@ -146,12 +149,11 @@ def _reason(problem: ErrorDetails, known: set[str]) -> str:
         case "union_tag_invalid":
             context = problem.get("ctx", {})
             return f"unknown kind {context.get('tag')!r}; choose one of {context.get('expected_tags')}"
-        case "model_attributes_type" | "dataclass_type":
-            return f"must be a section of keys, got {problem['input']!r}"
         case "value_error":
             return problem["msg"].removeprefix("Value error, ")
         case _:
-            return f"{problem['msg']}, got {problem['input']!r}"
+            said = "must be a section of keys" if problem["type"] in NO_SECTION else problem["msg"]
+            return f"{said}, got {problem['input']!r}"
 
 
 def _known_keys(annotation: Any) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import socket
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from forecast.errors import LongcastError
+from longcast.hints import program
 
 READY_TIMEOUT_S = 120  # importing torch and loading the model takes 5 to 20 s on a busy laptop
 POLL_S = 0.2
@@ -64,27 +66,27 @@ class LocalService:
             return json.load(answer)
 
     def _command(self) -> list[str]:
-        port = self.url.rpartition(":")[2]
-        command = [sys.executable, "-m", "longcast.cli", "serve", str(self._config), "--port", port]
-        return command + [part for override in self._overrides for part in ("--set", override)]
+        return [sys.executable, "-m", "longcast.cli", *self._arguments()]
+
+    def _arguments(self) -> list[str]:
+        overrides = [part for override in self._overrides for part in ("--set", override)]
+        return ["serve", str(self._config), "--port", self.url.rpartition(":")[2], *overrides]
+
+    def _by_hand(self) -> str:
+        return f"to see why, type: {shlex.join([program('longcast'), *self._arguments()])}"
 
     def _wait_until_ready(self) -> None:
         deadline = time.monotonic() + READY_TIMEOUT_S
         while time.monotonic() < deadline:
             if self._process.poll() is not None:
-                raise LongcastError(
-                    f"the service ended with status {self._process.returncode}; "
-                    f"type {' '.join(self._command()[2:])} to see why"
-                )
+                raise LongcastError(f"the service ended with status {self._process.returncode}; {self._by_hand()}")
             try:
                 self.ask("/readyz")
             except (urllib.error.URLError, ConnectionError):
                 time.sleep(POLL_S)
             else:
                 return
-        raise LongcastError(
-            f"the service was not ready within {READY_TIMEOUT_S} s; type {' '.join(self._command()[2:])} to see why"
-        )
+        raise LongcastError(f"the service was not ready within {READY_TIMEOUT_S} s; {self._by_hand()}")
 
 
 def _free_port() -> int:

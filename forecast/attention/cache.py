@@ -31,11 +31,11 @@ class Cache:
         return KeysValues(room.keys[:, :, : self.length], room.values[:, :, : self.length])
 
     def _allocate(self, like: KeysValues) -> KeysValues:
-        def room(tensor: Tensor) -> Tensor:
-            batch, heads, _, width = tensor.shape
-            return tensor.new_empty(batch, heads, self.capacity, width)
+        return KeysValues(self._room_for(like.keys), self._room_for(like.values))
 
-        return KeysValues(room(like.keys), room(like.values))
+    def _room_for(self, new: Tensor) -> Tensor:
+        batch, heads, _, width = new.shape
+        return new.new_empty(batch, heads, self.capacity, width)
 
     @classmethod
     def for_layers(cls, num_layers: int, *, capacity: int) -> list[Self]:

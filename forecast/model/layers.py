@@ -1,6 +1,7 @@
 """Layers of encoder and decoder: attention and feed-forward, each inside a normalised residual."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Literal
 
 from jaxtyping import Bool, Float
@@ -105,12 +106,11 @@ class EncoderLayer(nn.Module):
         self, tokens: Float[Tensor, "batch token d_model"], *, observed: Bool[Tensor, "batch token"] | None
     ) -> Float[Tensor, "batch token d_model"]:
         """Mix the observed tokens, then each on its own."""
-
-        def look(normed: Tensor) -> Tensor:
-            return self.attention(normed, self.attention.project(normed), key_observed=observed)
-
-        tokens = self.around_attention(tokens, look)
+        tokens = self.around_attention(tokens, partial(self._look, observed=observed))
         return self.around_feed_forward(tokens, self.feed_forward)
+
+    def _look(self, normed: Tensor, *, observed: Tensor | None) -> Tensor:
+        return self.attention(normed, self.attention.project(normed), key_observed=observed)
 
 
 class DecoderLayer(nn.Module):
@@ -138,17 +138,14 @@ class DecoderLayer(nn.Module):
         cache: Cache | None = None,
     ) -> Float[Tensor, "batch token d_model"]:
         """Decode tokens; with a cache they are the newest ones, and look at those decoded before as well."""
-
-        def look_around(normed: Tensor) -> Tensor:
-            own = self.self_attention.project(normed)
-            return self.self_attention(normed, cache.append(own) if cache else own)
-
-        def look_back(normed: Tensor) -> Tensor:
-            return self.cross_attention(normed, memory, key_observed=memory_observed)
-
-        tokens = self.around_self_attention(tokens, look_around)
+        look_back = partial(self.cross_attention, seen=memory, key_observed=memory_observed)
+        tokens = self.around_self_attention(tokens, partial(self._look_around, cache=cache))
         tokens = self.around_cross_attention(tokens, look_back)
         return self.around_feed_forward(tokens, self.feed_forward)
+
+    def _look_around(self, normed: Tensor, *, cache: Cache | None) -> Tensor:
+        own = self.self_attention.project(normed)
+        return self.self_attention(normed, cache.append(own) if cache else own)
 
 
 class LayerList(nn.ModuleList):

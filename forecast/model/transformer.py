@@ -129,6 +129,10 @@ class ForecastModel(nn.Module):
         horizon = batch.future.shape[1]
         return self._loss(self.decoder.roll_out(window.known, horizon=horizon), batch, window, target)
 
+    def scored_steps(self, batch: Batch) -> Bool[Tensor, "batch horizon"]:
+        """Tell which steps the losses are the mean of: the observed ones of windows whose past moves."""
+        return _scored(batch, self.config.scaling.measure(batch.past, batch.past_observed))
+
     @torch.inference_mode()
     def forecast(
         self,
@@ -178,7 +182,7 @@ class ForecastModel(nn.Module):
 
     def _loss(self, parameters: Tensor, batch: Batch, window: Window, target: Target) -> Float[Tensor, ""]:
         loss = self.config.head.loss(parameters, target.future, self._unit(window.scale, batch))
-        return masked_mean(loss, batch.future_observed & window.scale.moves)
+        return masked_mean(loss, _scored(batch, window.scale))
 
     def _unit(self, scale: Scale, batch: Batch) -> Float[Tensor, "batch 1"]:
         """Give the window's own scale in the unit of the loss."""
@@ -215,6 +219,10 @@ class Block:
     mean: Float64[Tensor, "batch horizon"]
     median: Float64[Tensor, "batch horizon"]
     quantiles: Float64[Tensor, "batch horizon quantile"]
+
+
+def _scored(batch: Batch, scale: Scale) -> Bool[Tensor, "batch horizon"]:
+    return batch.future_observed & scale.moves
 
 
 def _append(past: Tensor, past_observed: Tensor, median: Tensor) -> tuple[Tensor, Tensor]:

@@ -1,6 +1,7 @@
 """One training run: from an untrained model and two loaders to the best weights."""
 
 import logging
+import math
 import warnings
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -46,7 +47,7 @@ def fit_model(
     Nothing is written outside `folder`, which receives the best checkpoint.
 
     Raises:
-        TrainingError: there is nothing to train on, or nothing to judge epochs by.
+        TrainingError: there is nothing to train on or nothing to judge epochs by, or the first epoch diverged.
     """
     _check(train, validation, config)
     module = TeacherForcing(model, config.optimizer)
@@ -136,6 +137,11 @@ def _best(
 ) -> Fit:
     assert checkpoint.best_model_score is not None, "a finished run has validated at least once"
     best = float(checkpoint.best_model_score)
+    if not math.isfinite(min(best, untrained)):
+        raise TrainingError(
+            "the loss was not a number from the first epoch on, so there is nothing to keep; lower "
+            "trainer.optimizer.learning_rate"
+        )
     if untrained <= best:
         model.load_state_dict(before)
         return Fit(history.epochs, best_epoch=-1, best_loss=untrained)
@@ -153,6 +159,7 @@ def _quiet() -> Generator[None]:
     with warnings.catch_warnings():
         # Batches are gathered in one step from memory: worker processes would only copy them.
         warnings.filterwarnings("ignore", message=".*does not have many workers.*")
+        warnings.filterwarnings("ignore", message=".*have no `val_dataloader`.*")
         warnings.filterwarnings("ignore", message=".*Checkpoint directory .* exists and is not empty.*")
         # Lightning walks batches with an interface of torch that has a newer form.
         warnings.filterwarnings("ignore", message=".*treespec, LeafSpec.* is deprecated", category=FutureWarning)

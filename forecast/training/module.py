@@ -24,13 +24,12 @@ class TeacherForcing(LightningModule):
     def training_step(self, batch: Batch, _number: int) -> Float[Tensor, ""]:
         """Descend the teacher-forced loss."""
         loss = self.model.teacher_forced_loss(batch)
-        self.log("train_loss", loss, on_step=False, on_epoch=True, prog_bar=True, batch_size=_weight(batch))
+        self._log("train_loss", loss, batch)
         return loss
 
     def validation_step(self, batch: Batch, _number: int) -> None:
-        """Measure the free-running loss; steps weigh the same whatever batch they are in."""
-        loss = self.model.free_running_loss(batch)
-        self.log("validation_loss", loss, on_step=False, on_epoch=True, prog_bar=True, batch_size=_weight(batch))
+        """Measure the free-running loss."""
+        self._log("validation_loss", self.model.free_running_loss(batch), batch)
 
     def configure_optimizers(self) -> OptimizerLRScheduler:
         """Give the optimizer and the schedule, stepped every step."""
@@ -42,6 +41,7 @@ class TeacherForcing(LightningModule):
 
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": LambdaLR(optimizer, factor), "interval": "step"}}
 
-
-def _weight(batch: Batch) -> int:
-    return max(1, int(torch.count_nonzero(batch.future_observed)))
+    def _log(self, name: str, loss: Float[Tensor, ""], batch: Batch) -> None:
+        """Average the loss over an epoch so that steps weigh the same whatever batch they are in."""
+        num_steps = int(torch.count_nonzero(self.model.scored_steps(batch)))
+        self.log(name, loss, on_step=False, on_epoch=True, prog_bar=True, batch_size=max(1, num_steps))

@@ -47,7 +47,10 @@ def override(*overrides: str) -> RunConfig:
             "name: String should match pattern '^[A-Za-z0-9][A-Za-z0-9_-]*$', got 'two words'",
         ),
         ({"trainer": {"max_epochs": 0}}, "trainer.max_epochs: Input should be greater than 0, got 0"),
-        ({"trainer": {"precision": "8"}}, "trainer.precision: Input should be '32-true', 'bf16-mixed' or '16-mixed', got '8'"),
+        (
+            {"trainer": {"precision": "8"}},
+            "trainer.precision: Input should be '32-true', 'bf16-mixed' or '16-mixed', got '8'",
+        ),
         (
             {"trainer": {"gradient_clip": float("nan")}},
             "trainer.gradient_clip: Input should be a finite number, got nan",
@@ -156,7 +159,10 @@ def test_overrides_leave_the_mapping_given_as_it_was():
         ("model.horizon.days=3", "override 'model.horizon.days=3': 'horizon' is a value, not a section"),
         ("trainer.max_epochs=[1", "override 'trainer.max_epochs=[1': '[1' is not YAML; close or quote it"),
         ("trainer.epochs=3", "trainer.epochs: unknown key; did you mean 'max_epochs'?"),
-        ("model.horizon=none", "model.horizon: Input should be a valid integer, unable to parse string as an integer, got 'none'"),
+        (
+            "model.horizon=none",
+            "model.horizon: Input should be a valid integer, unable to parse string as an integer, got 'none'",
+        ),
     ],
 )
 def test_an_override_that_does_not_fit_is_refused(text, message):

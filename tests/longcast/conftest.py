@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from forecast.store import sqlite_file
+from pipelines.store import ensure_store
 from tests.tiny_run import TinyChampion, tiny_champion
 
 
@@ -21,3 +23,12 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def champion(tracking_uri: str) -> TinyChampion:
     """The tiny run, trained by the command line and promoted."""
     return tiny_champion(tracking_uri)
+
+
+@pytest.fixture(scope="session")
+def ready_store(tracking_uri: str) -> Path:
+    """The file of a store that is made already: making one takes MLflow seconds, copying it none."""
+    ensure_store(tracking_uri)
+    file = sqlite_file(tracking_uri)
+    assert file is not None
+    return file

@@ -49,7 +49,10 @@ def test_what_a_service_needs_to_know_costs_no_training_stack(repository: Path) 
 
 
 @pytest.mark.e2e
-def test_the_service_answers_with_the_champions_forecast(champion: TinyChampion) -> None:
+def test_the_service_answers_with_the_champions_forecast(
+    champion: TinyChampion, repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(repository))
     history = SineSource().read().tail(40)
     series = {"unique_id": ["sine"], "sizes": [40], "start": [history["ds"][0]], "y": history["y"].to_list()}
     with LocalService(champion.file) as service:
@@ -60,7 +63,6 @@ def test_the_service_answers_with_the_champions_forecast(champion: TinyChampion)
     assert NAME in str(models)
 
 
-@pytest.mark.e2e
-def test_a_service_that_cannot_start_says_how_to_see_why(tmp_path: Path) -> None:
-    with pytest.raises(LongcastError, match=r"ended with status 1; type .*longcast.cli serve .*absent.yaml"):
-        LocalService(tmp_path / "absent.yaml").__enter__()
+def test_a_service_that_ends_before_it_is_ready_says_how_to_see_why() -> None:
+    with pytest.raises(LongcastError, match=r"status 2; to see why, type: .* serve --no-configuration --port \d+$"):
+        LocalService(Path("--no-configuration")).__enter__()

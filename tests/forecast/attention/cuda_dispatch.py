@@ -1,7 +1,7 @@
 """Print which kernel would serve which call on an H200, asked with tensors that have a CUDA device and no memory.
 
-A script of its own, because xformers decides at its import what torch is built with. It patches what a CPU build of torch
-says of itself, never the dispatcher.
+A script of its own, because xformers decides at its import what torch is built with. It patches what a CPU build of
+torch says of itself, never the dispatcher.
 """
 
 import json
@@ -16,9 +16,9 @@ torch.cuda.get_device_capability = lambda device=None: (9, 0)
 torch.backends.cuda.is_flash_attention_available = lambda: True
 sys.path.insert(0, str(Path(__file__).parents[3]))
 
-from forecast.attention.choice import choose
-from forecast.attention.kernels.xformers import fmha, operator_name
-from forecast.attention.pattern import AttentionCall, Causal, Full
+from forecast.attention.choice import choose  # noqa: E402
+from forecast.attention.kernels.xformers import fmha, operator_name  # noqa: E402
+from forecast.attention.pattern import AttentionCall, Causal, Full  # noqa: E402
 
 
 def operator(pattern, dtype, *, queries=64, head_dim=64, hidden=False) -> str:
@@ -37,7 +37,7 @@ fmha().common._built_with_cuda = True
 for candidate in fmha().ALL_FW_OPS:  # operators compare classes: a fake tensor is a tensor to those that take one
     if torch.Tensor in candidate.SUPPORTED_ATTN_BIAS_TYPES:
         candidate.SUPPORTED_ATTN_BIAS_TYPES = (*candidate.SUPPORTED_ATTN_BIAS_TYPES, FakeTensor)
-print(
+print(  # noqa: T201 - its answer
     json.dumps(
         {
             "full bfloat16": operator(Full(), torch.bfloat16),

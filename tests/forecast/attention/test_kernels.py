@@ -133,7 +133,7 @@ def test_auto_on_a_cpu_is_sdpa_and_is_announced_once(caplog):
 
 
 def test_backend_asked_for_never_falls_back():
-    with pytest.raises(BackendUnavailable, match="xformers.*cpu.*use backend 'sdpa'"):
+    with pytest.raises(BackendUnavailable, match=r"xformers.*cpu.*use backend 'sdpa'"):
         attend(make_call(Full()), backend="xformers")
 
 

@@ -55,9 +55,9 @@ def test_head_is_built_from_its_plain_configuration(head):
 @over(HEADS)
 def test_head_gives_a_finite_number_for_every_step(head):
     parameters = draw_parameters(head)
-    for given in (head.loss(parameters, draw_actual(), ones()), head.mean(parameters), head.median(parameters)):
-        assert given.shape == (BATCH, HORIZON)
-        assert given.isfinite().all()
+    for number in (head.loss(parameters, draw_actual(), ones()), head.mean(parameters), head.median(parameters)):
+        assert number.shape == (BATCH, HORIZON)
+        assert number.isfinite().all()
 
 
 @over(HEADS)

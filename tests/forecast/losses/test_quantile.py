@@ -1,4 +1,4 @@
-"""The quantile head: levels in order whatever the network says, exact where trained, straight between on a normal scale."""
+"""The quantile head: in order whatever the network says, exact where trained, straight between on a normal scale."""
 
 import numpy as np
 import polars as pl
@@ -145,5 +145,7 @@ def test_descending_the_loss_finds_the_quantiles_of_a_sample():
 
 
 def test_a_config_error_names_the_levels():
-    with pytest.raises(ConfigError, match=r"quantile levels must ascend inside \(0, 1\) and hold 0\.5, got \(0\.1, 0\.9\)"):
+    with pytest.raises(
+        ConfigError, match=r"quantile levels must ascend inside \(0, 1\) and hold 0\.5, got \(0\.1, 0\.9\)"
+    ):
         build_config(Quantile, {"levels": [0.1, 0.9]})

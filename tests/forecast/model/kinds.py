@@ -12,17 +12,20 @@ from forecast.model.transformer import ForecastModel, ModelConfig
 CONTEXT, HORIZON = 30, 12
 
 KINDS: dict[str, dict[str, Any]] = {
-    "autoregressive": {"decoder": {"kind": "autoregressive", "patch_length": 4}},
+    "autoregressive": {},
     "autoregressive by step": {"decoder": {"kind": "autoregressive"}, "patch_length": 1},
     "autoregressive from a label": {"decoder": {"kind": "autoregressive", "patch_length": 4, "label_length": 8}},
-    "autoregressive with a draft": {"decoder": {"kind": "autoregressive", "patch_length": 4}, "draft": {"kind": "ridge"}},
+    "autoregressive with a draft": {"draft": {"kind": "ridge"}},
     "direct": {"decoder": {"kind": "direct", "patch_length": 4}},
     "direct with a draft": {"decoder": {"kind": "direct", "patch_length": 4}, "draft": {"kind": "ridge"}},
     "direct with a short draft": {
         "decoder": {"kind": "direct", "patch_length": 4},
         "draft": {"kind": "ridge", "level": "newest", "context_length": 20},
     },
-    "from the newest value": {"scaling": {"kind": "newest_std"}, "decoder": {"kind": "autoregressive", "patch_length": 5}},
+    "from the newest value": {
+        "scaling": {"kind": "newest_std"},
+        "decoder": {"kind": "autoregressive", "patch_length": 5},
+    },
     "learned positions, post-norm": {"position": {"kind": "learned"}, "layer": {"norm_position": "post"}},
     "no positions, rms, swiglu": {
         "position": {"kind": "none"},
@@ -33,12 +36,21 @@ KINDS: dict[str, dict[str, Any]] = {
     "mae": {"head": {"kind": "mae"}},
     "huber, relu": {"head": {"kind": "huber"}, "layer": {"feed_forward": {"kind": "relu"}}},
 }
+DECODER = {"kind": "autoregressive", "patch_length": 4}
+"""Of the kinds that name none: few steps of decoding, for the sake of time."""
 
 
 def make_model(kind: str, **changes: Any) -> ForecastModel:
     """Build one kind with random weights, its output layer included, in evaluation mode."""
     torch.manual_seed(11)
-    plain = {"context_length": CONTEXT, "horizon": HORIZON, "patch_length": 4, **KINDS[kind], **changes}
+    plain = {
+        "context_length": CONTEXT,
+        "horizon": HORIZON,
+        "patch_length": 4,
+        "decoder": DECODER,
+        **KINDS[kind],
+        **changes,
+    }
     plain["layer"] = {"d_model": 16, "num_heads": 2, **plain.get("layer", {})}
     model = ForecastModel(build_config(ModelConfig, plain))
     torch.nn.init.normal_(model.decoder.output.projection.weight, std=0.3)

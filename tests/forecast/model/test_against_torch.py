@@ -187,9 +187,7 @@ def test_each_projection_is_xavier_uniform_on_its_own():
 @every_backend
 @pytest.mark.parametrize("value_width", [8, 32])
 def test_values_may_be_narrower_or_wider_than_keys(backend, value_width):
-    attention = MultiHeadAttention(
-        D_MODEL, num_heads=HEADS, pattern=Full(), backend=backend, value_width=value_width
-    )
+    attention = MultiHeadAttention(D_MODEL, num_heads=HEADS, pattern=Full(), backend=backend, value_width=value_width)
     given = tokens(KEYS)
     seen = attention.project(given)
     assert seen.keys.shape == (BATCH, HEADS, KEYS, D_MODEL // HEADS)

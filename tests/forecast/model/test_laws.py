@@ -7,6 +7,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch.nn.functional import pad
 
 from forecast.batch import Batch
 from forecast.errors import ContextTooLong, QuantilesUnavailable
@@ -84,11 +85,7 @@ def test_unobserved_values_change_nothing(model, batch):
 
 
 def test_padding_on_the_left_changes_nothing(model, batch):
-    padded = replace(
-        batch,
-        past=torch.nn.functional.pad(batch.past, (8, 0)),
-        past_observed=torch.nn.functional.pad(batch.past_observed, (8, 0)),
-    )
+    padded = replace(batch, **{name: pad(getattr(batch, name), (8, 0)) for name in ("past", "past_observed")})
     if "learned" in type(model.encoder.position).__name__.lower():
         with pytest.raises(ContextTooLong):
             run(model, padded)
@@ -130,6 +127,12 @@ def test_future_target_never_reaches_an_output_at_or_before_it(model, batch):
         changed.future[:, step:] += 40.0
         first_affected = (step // patch + 1) * patch
         assert torch.equal(taught(model, changed)[:, :first_affected], before[:, :first_affected])
+
+
+def test_taught_decoder_sees_a_context_of_fewer_tokens_than_the_horizon_whole(model):
+    batch = make_batch(context=2)
+    padded = replace(batch, **{name: pad(getattr(batch, name), (4, 0)) for name in ("past", "past_observed")})
+    torch.testing.assert_close(taught(model, padded), taught(model, batch), atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if not kind.startswith(("direct", "student"))])

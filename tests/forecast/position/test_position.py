@@ -46,7 +46,9 @@ def test_positions_can_be_told_apart(scheme):
 def test_a_position_never_trained_is_served_or_refused_with_a_way_out(scheme):
     encoding = build(scheme)
     if isinstance(scheme, Learned):
-        with pytest.raises(ContextTooLong, match=r"know 10 tokens and 12 were given; shorten the context.*'sinusoidal'"):
+        with pytest.raises(
+            ContextTooLong, match=r"know 10 tokens and 12 were given; shorten the context.*'sinusoidal'"
+        ):
             encoding(torch.arange(TRAINED + 2))
     else:
         assert encoding(torch.tensor([50 * TRAINED])).isfinite().all()

@@ -1,6 +1,7 @@
 """The learning rate warms up and falls along a cosine, with the right value at both ends."""
 
 import math
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -33,14 +34,14 @@ def test_the_rest_is_half_a_cosine_to_zero():
 def test_it_rises_to_one_and_then_never_rises_again(num_steps, warmup_share):
     given = factors(num_steps, warmup_share)
     top = given.index(1.0)
-    assert all(low < high for low, high in zip(given[:top], given[1 : top + 1], strict=True))
-    assert all(high >= low >= 0 for high, low in zip(given[top:], given[top + 1 :], strict=False))
+    assert all(low < high for low, high in pairwise(given[: top + 1]))
+    assert all(high >= low >= 0 for high, low in pairwise(given[top:]))
     assert all(0 < factor <= 1 for factor in given[:num_steps])
 
 
 def test_without_warm_up_the_first_step_is_whole():
-    assert factors(10, 0)[0] == 1
-    assert factors(10, 0)[-1] == pytest.approx(0, abs=1e-12)
+    assert factors(10, 0.0)[0] == 1
+    assert factors(10, 0.0)[-1] == pytest.approx(0, abs=1e-12)
 
 
 def test_a_run_of_one_step_takes_it_whole():

@@ -13,7 +13,7 @@ from forecast.training.config import TrainerConfig
 from forecast.training.fit import Fit, fit_model
 from tests.forecast.model.kinds import CONTEXT, HORIZON, make_batch
 
-NUM_BATCHES, BATCH_SIZE = 5, 12
+NUM_BATCHES, BATCH_SIZE = 3, 12
 
 
 def training_batches() -> list[Batch]:
@@ -47,7 +47,7 @@ def run(model: ForecastModel, folder: Path, **settings: Any) -> Fit:
     """Train on the batches above, with a listener, a bar or other loaders where given, and these trainer settings."""
     asked = {name: settings.pop(name) for name in ("train", "validation", "on_epoch", "progress") if name in settings}
     loaders = {"train": loader(*training_batches()), "validation": loader(validation_batch())}
-    config = build_config(TrainerConfig, {"max_epochs": 3, "device": "cpu", **settings})
+    config = build_config(TrainerConfig, {"max_epochs": 2, "device": "cpu", **settings})
     return fit_model(model, config=config, folder=folder, **{**loaders, **asked})
 
 
