@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from benchmarks.shown import Shown, at_most, holds
-from forecast.attention.choice import KERNELS
+from forecast.attention.choice import KERNELS, Backend
 from forecast.attention.kernels.reference import ReferenceKernel
 from forecast.attention.multihead import MultiHeadAttention
 from forecast.attention.pattern import AttentionCall, Causal, Full
@@ -24,8 +24,10 @@ def show_attention() -> Iterator[Shown]:
             yield holds(f"attention {name}", refusal, "not to be had here", met=True)
         else:
             yield at_most(f"attention {name} against reference", _largest_error(name, device), AIM, digits=2)
-    for name in ("reference", "sdpa"):
-        yield at_most(f"multi-head {name} against torch.nn.MultiheadAttention", _against_torch(name), AIM, digits=2)
+    backends: tuple[Backend, ...] = ("reference", "sdpa")
+    for backend in backends:
+        error = _against_torch(backend)
+        yield at_most(f"multi-head {backend} against torch.nn.MultiheadAttention", error, AIM, digits=2)
 
 
 def _call(device: str, *, hidden: bool, causal: bool) -> AttentionCall:
@@ -41,7 +43,7 @@ def _largest_error(name: str, device: str) -> float:
     return float(max(errors))
 
 
-def _against_torch(backend: str) -> float:
+def _against_torch(backend: Backend) -> float:
     torch.manual_seed(2)
     theirs = nn.MultiheadAttention(WIDTH, HEADS, batch_first=True).eval()
     ours = MultiHeadAttention(WIDTH, num_heads=HEADS, pattern=Causal(), backend=backend).eval()

@@ -27,13 +27,14 @@ def show_registry(uri: str, name: str) -> Iterator[Shown]:
     """Show the run behind the champion of a model, item by item."""
     client = MlflowClient(tracking_uri=uri, registry_uri=uri)
     version = client.get_model_version_by_alias(name, "champion")
-    run = client.get_run(version.run_id)
+    run = client.get_run(str(version.run_id))
     yield _parameters(run)
     yield _steps(client, run, "validation_loss", "metrics per epoch")
     yield _steps(client, run, "by_step/longcast/mase", "metrics per horizon step")
-    digests = [dataset.dataset.digest for dataset in run.inputs.dataset_inputs]
+    inputs = run.inputs.dataset_inputs if run.inputs is not None else []
+    digests = [dataset.dataset.digest for dataset in inputs]
     yield holds("mlflow data-set digest", ", ".join(digests), "our own", met=bool(digests))
-    pictures = sorted(entry.path for entry in client.list_artifacts(version.run_id, "pictures"))
+    pictures = sorted(entry.path for entry in client.list_artifacts(run.info.run_id, "pictures"))
     yield holds("mlflow pictures", ", ".join(pictures), "forecasts and error by horizon", met=len(pictures) >= 2)
     yield holds("mlflow alias", f"{name}/{version.version} is champion", "set when it beats seasonal naive", met=True)
     yield _stranger(uri, name)
@@ -41,7 +42,9 @@ def show_registry(uri: str, name: str) -> Iterator[Shown]:
 
 def _parameters(run: Run) -> Shown:
     flat = [key for key in run.data.params if "." in key]
-    return holds("mlflow parameters", f"{len(run.data.params)}, {len(flat)} of them nested", "flattened", met=bool(flat))
+    return holds(
+        "mlflow parameters", f"{len(run.data.params)}, {len(flat)} of them nested", "flattened", met=bool(flat)
+    )
 
 
 def _steps(client: MlflowClient, run: Run, metric: str, what: str) -> Shown:

@@ -14,7 +14,7 @@ from forecast.errors import LongcastError
 from forecast.frames.panel import Panel
 from forecast.predictor import Predictor
 from longcast.hints import compare_runs, program
-from longcast.service import LocalService
+from longcast.service import LocalService, local_service
 from pipelines.config import RunConfig
 from pipelines.flows.train import Trained, train
 
@@ -54,7 +54,7 @@ def run_demo(config_file: Path, *, overrides: Sequence[str]) -> Demonstrated:
         raise LongcastError(
             "the demo's model is not better than the seasonal naive forecast, so its service has no champion"
         )
-    with LocalService(config_file, overrides=overrides) as service:
+    with local_service(config_file, overrides=overrides) as service:
         difference = _compare(service, trained)
     done = Demonstrated(trained, difference, config.tracking_uri, seconds=time.monotonic() - started)
     print(f"forecast over HTTP equals the library's: largest relative difference {done.difference:.1e}")

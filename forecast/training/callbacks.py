@@ -34,7 +34,9 @@ class StepLimit(Callback):
     def __init__(self, max_steps: int):
         self.max_steps = max_steps
 
-    def on_train_batch_end(self, trainer: Trainer, *args: Any) -> None:
+    def on_train_batch_end(
+        self, trainer: Trainer, pl_module: LightningModule, outputs: Any, batch: Batch, batch_idx: int
+    ) -> None:
         """Ask for the end at the last step."""
         if trainer.global_step >= self.max_steps:
             trainer.should_stop = True

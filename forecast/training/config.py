@@ -61,6 +61,9 @@ class TrainerConfig:
     average_decay: float = Field(default=0.99, ge=0, lt=1)
     """Decay a step of the exponential moving average of the weights, which is what is validated and kept."""
 
+    dropout_share: float = Field(default=1.0, ge=0, le=1)
+    """Part of the steps, from the first on, in which anything is dropped; the rest trains the network as it is used."""
+
     monitor: Literal["validation_loss", "train_loss"] = "validation_loss"
     """What the best epoch and early stopping are judged by."""
 

@@ -18,6 +18,7 @@ from forecast.losses import PointHead
 from forecast.model.transformer import ForecastModel
 from forecast.training.callbacks import EpochMetrics, History, OnEpoch, StepLimit, ThroughputBar
 from forecast.training.config import TrainerConfig
+from forecast.training.early_dropout import EarlyDropout
 from forecast.training.module import TeacherForcing
 
 
@@ -104,6 +105,7 @@ def _checkpoint(config: TrainerConfig, folder: Path) -> ModelCheckpoint:
 def _callbacks(config: TrainerConfig, *, progress: bool) -> list[Callback]:
     callbacks: list[Callback] = [
         EMAWeightAveraging(decay=config.average_decay),
+        EarlyDropout(config.dropout_share),
         EarlyStopping(monitor=config.monitor, patience=config.patience, check_on_train_epoch_end=True),
     ]
     if config.max_steps is not None:

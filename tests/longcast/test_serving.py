@@ -9,7 +9,7 @@ import pytest
 from forecast.artifact import load_artifact
 from forecast.errors import ConfigError, LongcastError
 from forecast.predictor import Predictor
-from longcast.service import LocalService
+from longcast.service import local_service
 from longcast.serving import served
 from pipelines.sources import SineSource
 from tests.tiny_run import NAME, TinyChampion
@@ -55,7 +55,7 @@ def test_the_service_answers_with_the_champions_forecast(
     monkeypatch.setenv("PYTHONPATH", str(repository))
     history = SineSource().read().tail(40)
     series = {"unique_id": ["sine"], "sizes": [40], "start": [history["ds"][0]], "y": history["y"].to_list()}
-    with LocalService(champion.file) as service:
+    with local_service(champion.file) as service:
         answer = service.ask("/v1/forecasts", {"horizon": 5, "series": series})
         models = service.ask("/v1/models")
     expected = Predictor(load_artifact(champion.folder / "artifact")).predict(history, horizon=5)
@@ -64,5 +64,6 @@ def test_the_service_answers_with_the_champions_forecast(
 
 
 def test_a_service_that_ends_before_it_is_ready_says_how_to_see_why() -> None:
-    with pytest.raises(LongcastError, match=r"status 2; to see why, type: .* serve --no-configuration --port \d+$"):
-        LocalService(Path("--no-configuration")).__enter__()
+    told = pytest.raises(LongcastError, match=r"status 2; to see why, type: .* serve --no-configuration --port \d+$")
+    with told, local_service(Path("--no-configuration")):
+        pass
