@@ -18,7 +18,7 @@ class Settings(BaseSettings):
     )
 
     tracking_uri: str = Field(
-        default="sqlite:///mlflow.db",
+        default="sqlite:///runs/mlflow.db",
         validation_alias=AliasChoices("tracking_uri", "LONGCAST_TRACKING_URI", "MLFLOW_TRACKING_URI"),
     )
     """The MLflow registry that models come from."""

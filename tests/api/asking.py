@@ -2,7 +2,7 @@
 
 from typing import Any
 
-import httpx
+import httpx2
 import numpy as np
 
 from api.errors import MEDIA_TYPE, Problem
@@ -25,7 +25,7 @@ def of_one(start: str | int, **changed: Any) -> Body:
     return {"horizon": 3, "series": series, **changed}
 
 
-def problem(answer: httpx.Response, status: int) -> Problem:
+def problem(answer: httpx2.Response, status: int) -> Problem:
     """Check what holds for every problem, and give it."""
     assert answer.status_code == status, answer.text
     assert answer.headers["Content-Type"] == MEDIA_TYPE

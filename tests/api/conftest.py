@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 import structlog
 import torch
@@ -32,18 +32,18 @@ ARCHITECTURE = ModelConfig(context_length=32, horizon=8, patch_length=4, layer=L
 class Service:
     """An application that has been started, asked without a socket between."""
 
-    def __init__(self, app: FastAPI, portal: BlockingPortal, client: httpx.AsyncClient):
+    def __init__(self, app: FastAPI, portal: BlockingPortal, client: httpx2.AsyncClient):
         self.app = app
         self._portal = portal
         self.client = client
 
-    def ask(self, method: str, path: str, **sent: Any) -> httpx.Response:
+    def ask(self, method: str, path: str, **sent: Any) -> httpx2.Response:
         return self._portal.call(lambda: self.client.request(method, path, **sent))
 
-    def get(self, path: str, **sent: Any) -> httpx.Response:
+    def get(self, path: str, **sent: Any) -> httpx2.Response:
         return self.ask("GET", path, **sent)
 
-    def forecast(self, body: Any = None, **sent: Any) -> httpx.Response:
+    def forecast(self, body: Any = None, **sent: Any) -> httpx2.Response:
         """Ask for forecasts; a body that is no bytes is sent as JSON."""
         content = {"content": body} if isinstance(body, bytes) else {"json": body}
         headers = {"Content-Type": "application/json"} | sent.pop("headers", {})
@@ -76,8 +76,8 @@ def start_service() -> Iterator[Callable[[Settings], Service]]:
         def start(settings: Settings) -> Service:
             app = create_app(settings.model_copy(update={"cpu_threads": 1}))
             stack.enter_context(portal.wrap_async_context_manager(app.router.lifespan_context(app)))
-            transport = httpx.ASGITransport(app)
-            client = httpx.AsyncClient(transport=transport, base_url="http://service", timeout=PATIENCE_S)
+            transport = httpx2.ASGITransport(app)
+            client = httpx2.AsyncClient(transport=transport, base_url="http://service", timeout=PATIENCE_S)
             stack.callback(portal.call, client.aclose)
             return Service(app, portal, client)
 

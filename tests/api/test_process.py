@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import polars as pl
 import pytest
 
@@ -61,9 +61,9 @@ def _wait_until_ready(process: Process) -> None:
     deadline = time.monotonic() + START_S
     while time.monotonic() < deadline and process.running.poll() is None:
         try:
-            if httpx.get(f"{process.url}/readyz").status_code == 200:
+            if httpx2.get(f"{process.url}/readyz").status_code == 200:
                 return
-        except httpx.TransportError:
+        except httpx2.TransportError:
             pass
         time.sleep(0.1)
     raise AssertionError(process.log.read_text())
@@ -75,7 +75,7 @@ def test_a_forecast_over_a_socket_is_the_librarys(
 ) -> None:
     request_body["series"]["y"][0] = VALUE
 
-    answer = httpx.post(f"{process.url}/v1/forecasts", json=request_body, headers={"X-Request-Id": "mine"}).json()
+    answer = httpx2.post(f"{process.url}/v1/forecasts", json=request_body, headers={"X-Request-Id": "mine"}).json()
 
     stamps = pl.Series(
         ["2026-11-01 00:00", "2026-11-01 01:00", "2026-11-01 02:00", "2026-11-01 03:00"]
@@ -93,10 +93,10 @@ def test_a_forecast_over_a_socket_is_the_librarys(
 def test_a_body_in_pieces_is_refused_where_it_passes_the_limit(process: Process) -> None:
     pieces = (b" " * 1_000_000 for _ in range(60))
 
-    answer = httpx.post(f"{process.url}/v1/forecasts", content=pieces, headers={"Content-Type": "application/json"})
+    answer = httpx2.post(f"{process.url}/v1/forecasts", content=pieces, headers={"Content-Type": "application/json"})
 
     assert answer.status_code == 413
-    assert httpx.get(f"{process.url}/livez").status_code == 200
+    assert httpx2.get(f"{process.url}/livez").status_code == 200
 
 
 @pytest.mark.e2e
@@ -119,14 +119,14 @@ def test_the_process_ends_in_peace_when_it_is_told_to(process: Process) -> None:
 @pytest.mark.e2e
 def test_the_process_holds_no_training_stack_after_a_forecast(artifact: Path, repository: Path) -> None:
     code = """
-import asyncio, json, sys, httpx
+import asyncio, json, sys, httpx2
 from api.app import create_app
 from api.settings import Settings
 
 async def main():
     app = create_app(Settings(artifact=sys.argv[1], cpu_threads=1))
-    async with app.router.lifespan_context(app), httpx.AsyncClient(
-        transport=httpx.ASGITransport(app), base_url="http://service"
+    async with app.router.lifespan_context(app), httpx2.AsyncClient(
+        transport=httpx2.ASGITransport(app), base_url="http://service"
     ) as client:
         while (await client.get("/readyz")).status_code != 200:
             await asyncio.sleep(0.05)

@@ -9,7 +9,6 @@ from forecast.config import load_config
 from longcast.cli import main
 from longcast.demo import own_config
 from pipelines.config import RunConfig
-from tests.tiny_run import TinyChampion
 
 # The draft alone beats the seasonal naive; training is cut short and few windows are scored.
 SHORT = ("trainer.max_epochs=1", "trainer.max_steps=2", "trainer.validation_stride=96", "backtest.stride=96")
@@ -45,13 +44,3 @@ def test_the_demo_runs_anywhere_and_leaves_only_its_runs(
     assert "demo finished in " in printed
     assert [entry.name for entry in tmp_path.iterdir()] == ["runs"]
     assert set(cache.rglob("*")) == cached
-
-
-@pytest.mark.e2e
-def test_a_demo_whose_model_is_not_promoted_says_that_there_is_nothing_to_serve(
-    champion: TinyChampion, capsys: pytest.CaptureFixture[str]
-) -> None:
-    season = "backtest.baselines=[{kind: seasonal_naive, season_length: 200}]"
-    arguments = ["--config", str(champion.file), "--set", "name=declined", "--set", season]
-    assert main(["demo", *arguments]) == 1
-    assert "so its service has no champion" in capsys.readouterr().err

@@ -16,7 +16,9 @@ from tests.tiny_model import CONTEXT_LENGTH, HORIZON, tiny_artifact, tiny_model
 @pytest.fixture(scope="module")
 def panel(panel_of: Callable[..., Panel]) -> Panel:
     steps = np.arange(60)
-    return panel_of(wave=np.sin(steps / 3), line=steps / 60)
+    wave = np.sin(steps / 3)
+    wave[50:53] = np.nan
+    return panel_of(wave=wave, line=steps / 60)
 
 
 def test_a_model_is_a_contender_with_its_own_context_and_levels() -> None:
