@@ -1,4 +1,4 @@
-"""Show what the main job promises: one line an item. QUICK=1 takes a smaller form that is just as honest."""
+"""Show what the main job promises: one line an item. QUICK=1 leaves the sine task and most tests out, and says so."""
 
 import os
 import re
@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.accuracy import show_etth1, show_sine
+from benchmarks.accuracy import SINE_AIM, show_etth1, show_sine
 from benchmarks.attention_exactness import show_attention
 from benchmarks.registry_page import show_registry
 from benchmarks.shown import Shown, at_most, below, holds, report
@@ -51,11 +51,16 @@ def show_tests() -> Iterator[Shown]:
 def show_accuracy() -> Iterator[Shown]:
     """Show the two accuracy tasks; with QUICK=1 the sine task is left out, because a shorter one shows nothing."""
     if QUICK:
-        yield holds("sine free-running test MSE", "not run", "left out by QUICK=1", met=True)
+        yield holds("sine free-running test MSE", "left out by QUICK=1", f"at most {SINE_AIM:g}", met=None)
     else:
         yield from show_sine()
     yield from show_etth1()
 
 
+def main() -> int:
+    """Show everything and give the exit status: 0 where nothing was missed."""
+    return 0 if report([show_attention, show_demo, show_accuracy, show_tests]) else 1
+
+
 if __name__ == "__main__":
-    sys.exit(0 if report([show_attention, show_demo, show_accuracy, show_tests]) else 1)
+    sys.exit(main())

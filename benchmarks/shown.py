@@ -12,11 +12,13 @@ class Shown:
     name: str
     figure: str
     aim: str
-    met: bool
+    met: bool | None
+    """None where it was left out."""
 
     def __str__(self) -> str:
         """Give the line."""
-        return f"{self.name}: {self.figure} ({self.aim}) {'met' if self.met else 'missed'}"
+        verdict = {True: "met", False: "missed", None: "not shown"}[self.met]
+        return f"{self.name}: {self.figure} ({self.aim}) {verdict}"
 
 
 def at_most(name: str, figure: float, bound: float, *, digits: int = 3) -> Shown:
@@ -30,7 +32,7 @@ def below(name: str, figure: float, rival: float, *, of: str) -> Shown:
     return Shown(name, f"{figure:.4f}", f"below {rival:.4f} of {of}", figure < rival)
 
 
-def holds(name: str, figure: str, aim: str, *, met: bool) -> Shown:
+def holds(name: str, figure: str, aim: str, *, met: bool | None) -> Shown:
     """Show something that is so or not."""
     return Shown(name, figure, aim, met)
 
@@ -41,5 +43,5 @@ def report(parts: Iterable[Callable[[], Iterable[Shown]]]) -> bool:
     for part in parts:
         for shown in part():
             print(shown, flush=True)
-            met = met and shown.met
+            met = met and shown.met is not False
     return met

@@ -64,7 +64,7 @@ def cut_windows(
     )
 
 
-def cut_newest(panel: Panel, *, context_length: int) -> Batch:
-    """Cut, for every series, the window whose past is its newest `context_length` steps and whose future is empty."""
-    numbers = np.arange(len(panel), dtype=np.int64)
-    return cut_windows(panel, series=numbers, origins=panel.lengths, context_length=context_length, horizon=0)
+def cut_newest(panel: Panel, *, series: Int64[np.ndarray, " batch"], context_length: int) -> Batch:
+    """Cut the windows whose past is the newest `context_length` steps of a series and whose future is empty."""
+    origins = panel.lengths[series]
+    return cut_windows(panel, series=series, origins=origins, context_length=context_length, horizon=0)

@@ -19,7 +19,7 @@ from forecast.frames.panel import Panel
 from forecast.observed import mean_observed, newest_observed
 
 Measure = Literal["series", "window"]
-"""What a training window is measured in: the spread of its series, or that of its own past."""
+"""What a training window is measured in: the spread of its series, or how far its own past lies from its level."""
 
 FLAT = 1e-6  # of a series' unit: windows that move less would be blown up to weigh as much as real movement
 
@@ -79,7 +79,7 @@ def fit_linear(
 ) -> LinearMap:
     """Solve the ridge regression over every window that ends at or before `ends`, steps from the start of each series.
 
-    Each series is measured in its unit of `units`, or each window in the spread of its own past, so that calm windows
+    Each series is measured in its unit of `units`, or each window in its own past's distance, so that calm windows
     weigh as much as wild ones; the penalty is `strength` times the number of windows. Windows with a missing target are
     left out. Series shorter than a window take part with contexts padded on the left.
 
@@ -135,7 +135,7 @@ def _centre(steps: np.ndarray, seen: np.ndarray, context_length: int, *, level: 
 
 
 def _in_own_spread(window: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Divide windows by the spread of their past, and leave out those that do not move."""
+    """Divide windows by the root mean square of their past, and leave out those that do not move."""
     past, future = window
     spread = np.sqrt(np.square(past).mean(axis=1, keepdims=True))
     moves = spread[:, 0] > FLAT

@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Int64
 
 from forecast.artifact import Artifact, load_artifact
-from forecast.batch import cut_windows
+from forecast.batch import cut_newest
 from forecast.card import Card
 from forecast.errors import DataError, MissingValues
 from forecast.forecast import Forecast
@@ -164,10 +164,9 @@ class Predictor:
         )
 
     def _windows(self, panel: Panel, numbers: Int64[np.ndarray, " batch"], *, request: Request) -> Forecast:
-        model, origins = self.artifact.model, panel.lengths[numbers]
-        windows = cut_windows(
-            panel, series=numbers, origins=origins, context_length=request.context_length, horizon=0
-        ).to(next(model.parameters()).device)
+        model = self.artifact.model
+        windows = cut_newest(panel, series=numbers, context_length=request.context_length)
+        windows = windows.to(next(model.parameters()).device)
         return model.forecast(
             windows.past, windows.past_observed, horizon=request.horizon, quantile_levels=request.quantile_levels
         )

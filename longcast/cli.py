@@ -66,8 +66,18 @@ def _set(verb: argparse.ArgumentParser) -> None:
     )
 
 
+def _count(text: str) -> int:
+    """Read a number of things, of which there is at least one."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number of 1 or more")
+    return int(text)
+
+
 def _backtest(verb: argparse.ArgumentParser) -> None:
     _model(verb)
+    verb.add_argument(
+        "--folds", type=_count, metavar="N", help="train anew on N rolling folds of the test part instead"
+    )
     verb.add_argument("--json", type=Path, metavar="FILE", help="also write every figure to this file")
     verb.add_argument("--pictures", type=Path, metavar="FOLDER", help="also draw forecasts and the error by horizon")
 

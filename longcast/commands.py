@@ -32,7 +32,10 @@ def train(options: Namespace) -> None:
 
 
 def backtest(options: Namespace) -> None:
-    """Score a model over every test window of the configured data."""
+    """Score a model over every test window of the configured data, or models trained anew on rolling folds."""
+    if options.folds is not None:
+        _backtest_folds(options)
+        return
     config = _load(options)
     from forecast.frames.contract import prepare
     from pipelines.flows.draw import draw
@@ -51,6 +54,17 @@ def backtest(options: Namespace) -> None:
         options.pictures.mkdir(parents=True, exist_ok=True)
         for name, figure in draw(config, panel, model, result).items():
             figure.savefig(options.pictures / f"{name}.png")
+
+
+def _backtest_folds(options: Namespace) -> None:
+    config = _load(options)
+    from forecast.frames.contract import prepare
+    from pipelines.flows.folds import backtest_folds
+
+    _speak()
+    panel = prepare(config.source.read(), config.contract).panel
+    for number, result in enumerate(backtest_folds(config, panel, num_folds=options.folds, track=_track), start=1):
+        print(f"fold {number} of {options.folds}\n{result}")
 
 
 def predict(options: Namespace) -> None:

@@ -17,7 +17,7 @@ from forecast.registry import Registry
 from forecast.store import shown, sqlite_file
 from pipelines.config import RunConfig
 from pipelines.flows.score import scored_windows
-from pipelines.windows import training_windows, validation_windows
+from pipelines.windows import training_windows, validation_windows, window_report
 
 OWN_PACKAGES = ("forecast", "pipelines", "api", "longcast")
 
@@ -87,7 +87,8 @@ def _windows(config: RunConfig, panel: Panel) -> str:
     )
     validation = validation_windows(parts, horizon=horizon, stride=trainer.validation_stride)
     test = scored_windows(config, panel)
-    return f"{len(training):,} windows to train on, {len(validation):,} to validate on, {len(test):,} to test on"
+    counts = f"{len(training):,} windows to train on, {len(validation):,} to validate on, {len(test):,} to test on"
+    return f"{counts}; {window_report(panel, training, context_length=config.model.context_length)} in training"
 
 
 def _tracking(uri: str) -> str:

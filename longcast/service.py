@@ -60,8 +60,17 @@ def local_service(config: Path, *, overrides: Sequence[str] = ()) -> Generator[L
             _wait_until_ready(service, process, by_hand=shlex.join([program("longcast"), *arguments]))
             yield service
         finally:
-            process.terminate()
-            process.wait(timeout=READY_TIMEOUT_S)
+            _stop(process)
+
+
+def _stop(process: "subprocess.Popen[bytes]") -> None:
+    """Ask the service to end, and end it if it does not."""
+    process.terminate()
+    try:
+        process.wait(timeout=READY_TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def _wait_until_ready(service: LocalService, process: "subprocess.Popen[bytes]", *, by_hand: str) -> None:
@@ -71,7 +80,7 @@ def _wait_until_ready(service: LocalService, process: "subprocess.Popen[bytes]",
             raise LongcastError(f"the service ended with status {process.returncode}; to see why, type: {by_hand}")
         try:
             service.ask("/readyz")
-        except (urllib.error.URLError, ConnectionError):
+        except (urllib.error.URLError, ConnectionError, TimeoutError):
             time.sleep(POLL_S)
         else:
             return

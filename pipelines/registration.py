@@ -96,7 +96,7 @@ def _time_type(card: Card) -> DataType:
 
 def _type(history: pl.DataFrame, name: str) -> DataType:
     dtype = history.schema.get(name, pl.String())  # a frame without an id column is one series, whose id is text
-    if dtype.is_integer():
+    if dtype.is_integer() and not history[name].null_count():  # with a gap in it pandas makes it fractions
         return DataType.long
     return DataType.double if dtype.is_numeric() else DataType.string
 
@@ -136,5 +136,5 @@ def _as_sent(card: Card, history: pl.DataFrame) -> pd.DataFrame:
     columns = card.contract.columns
     if card.time.zone is not None:
         history = history.with_columns(pl.col(columns.time).dt.to_string("iso:strict"))
-    wide = pl.Int64 if history.schema[columns.target].is_integer() else pl.Float64
+    wide = pl.Int64 if _type(history, columns.target) == DataType.long else pl.Float64
     return history.with_columns(pl.col(columns.target).cast(wide)).to_pandas()

@@ -6,9 +6,12 @@ import shlex
 from pathlib import Path
 
 import pytest
+import yaml
 
 from api.schemas import ForecastRequest
+from forecast.config import build_config
 from longcast.cli import build_parser
+from pipelines.config import RunConfig
 
 REPOSITORY = Path(__file__).parents[1]
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
@@ -41,6 +44,17 @@ def test_the_request_shown_is_one_that_the_service_takes() -> None:
     body = re.search(r"-d '(\{.*?\})'", README, flags=re.DOTALL)
     assert body is not None
     ForecastRequest.model_validate(json.loads(body.group(1)))
+
+
+def test_the_configuration_shown_in_the_guide_is_a_complete_run() -> None:
+    guide = (REPOSITORY / "docs" / "guide.md").read_text(encoding="utf-8")
+    shown = re.findall(r"```yaml\n(.*?)```", guide, flags=re.DOTALL)
+    assert [build_config(RunConfig, yaml.safe_load(text)).name for text in shown] == ["load"]
+
+
+@pytest.mark.parametrize("file", ["README.md", "docs/guide.md"])
+def test_no_page_waits_for_a_figure(file: str) -> None:
+    assert not re.findall(r"@[A-Z0-9]+@", (REPOSITORY / file).read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("file", ["README.md", "docs/guide.md"])

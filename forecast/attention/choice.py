@@ -1,7 +1,6 @@
 """The one place that chooses which kernel runs, says so once, and never falls back in silence."""
 
 import logging
-from functools import cache
 from typing import Literal
 
 from torch import Tensor
@@ -56,7 +55,11 @@ def _asked_for(call: AttentionCall, backend: str) -> Kernel:
     return kernel
 
 
-@cache
 def _announce(name: str, device: str, passed_over: str) -> None:
-    """Say which kernel runs; the cache makes it once a device and reason."""
-    log.info("attention runs on %s (%s)%s", name, device, f"; passed over {passed_over}" if passed_over else "")
+    """Say which kernel runs, once a kernel and device; what was passed over is said with the first such call."""
+    if (name, device) not in _announced:
+        _announced.add((name, device))
+        log.info("attention runs on %s (%s)%s", name, device, f"; passed over {passed_over}" if passed_over else "")
+
+
+_announced: set[tuple[str, str]] = set()

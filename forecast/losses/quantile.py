@@ -22,24 +22,24 @@ class Quantile(Head):
 
     kind: Literal["quantile"] = "quantile"
 
-    levels: tuple[float, ...] = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+    quantile_levels: tuple[float, ...] = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
     """Levels trained, ascending and around 0.5; any other level can be asked for afterwards."""
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
-        if not in_order(self.levels) or 0.5 not in self.levels:
-            raise ValueError(f"quantile levels must ascend inside (0, 1) and hold 0.5, got {self.levels}")
+        if not in_order(self.quantile_levels) or 0.5 not in self.quantile_levels:
+            raise ValueError(f"quantile levels must ascend inside (0, 1) and hold 0.5, got {self.quantile_levels}")
         return self
 
     @property
     def num_parameters(self) -> int:
         """One a level: the median, the steps above it, the steps below it."""
-        return len(self.levels)
+        return len(self.quantile_levels)
 
     @property
     def default_quantile_levels(self) -> tuple[float, ...]:
         """The levels trained."""
-        return self.levels
+        return self.quantile_levels
 
     def loss(
         self,
@@ -48,7 +48,7 @@ class Quantile(Head):
         unit: Float[Tensor, "batch 1"],
     ) -> Float[Tensor, "batch horizon"]:
         """Give the pinball loss averaged over the levels, doubled: that of the median alone is the absolute error."""
-        return 2 * unit * pinball(self._trained(parameters), actual, self.levels).mean(dim=-1)
+        return 2 * unit * pinball(self._trained(parameters), actual, self.quantile_levels).mean(dim=-1)
 
     def mean(self, parameters: Float[Tensor, "batch horizon parameter"]) -> Float[Tensor, "batch horizon"]:
         """Give the mean of the distribution that `quantiles` describes, in closed form.
@@ -56,8 +56,8 @@ class Quantile(Head):
         On each piece the quantile function is a + b z with z standard normal, whose integral over levels is
         a (P(z1) - P(z0)) + b (p(z0) - p(z1)), with P and p the normal distribution and density.
         """
-        values, scores = self._trained(parameters), _normal_scores(self.levels, parameters)
-        if len(self.levels) == 1:
+        values, scores = self._trained(parameters), _normal_scores(self.quantile_levels, parameters)
+        if len(self.quantile_levels) == 1:
             return values[..., 0]
         slopes = values.diff(dim=-1) / scores.diff()
         intercepts = values[..., :-1] - slopes * scores[:-1]
@@ -75,20 +75,20 @@ class Quantile(Head):
         Trained levels are given exactly. Beyond the outermost levels the tails are those of a normal distribution.
         """
         trained = self._trained(parameters)
-        if levels == self.levels:
+        if levels == self.quantile_levels:
             return trained
-        if len(self.levels) == 1:
+        if len(self.quantile_levels) == 1:
             return trained.expand(*trained.shape[:-1], len(levels))
-        known, wanted = _normal_scores(self.levels, parameters), _normal_scores(levels, parameters)
+        known, wanted = _normal_scores(self.quantile_levels, parameters), _normal_scores(levels, parameters)
         right = torch.searchsorted(known, wanted).clamp(1, len(known) - 1)
         share = (wanted - known[right - 1]) / (known[right] - known[right - 1])
         # cummax only mends the last bit of rounding: the lines themselves never descend
         return torch.lerp(trained[..., right - 1], trained[..., right], share).cummax(dim=-1).values
 
     def _trained(self, parameters: Tensor) -> Tensor:
-        middle = self.levels.index(0.5)
+        middle = self.quantile_levels.index(0.5)
         median, steps = parameters[..., :1], functional.softplus(parameters[..., 1:] + NARROW)
-        num_above = len(self.levels) - middle - 1
+        num_above = len(self.quantile_levels) - middle - 1
         above = median + steps[..., :num_above].cumsum(dim=-1)
         below = median - steps[..., num_above:].cumsum(dim=-1)
         return torch.cat([below.flip(-1), median, above], dim=-1)

@@ -21,13 +21,13 @@ class StudentT(Head):
 
     kind: Literal["student_t"] = "student_t"
 
-    levels: tuple[float, ...] = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+    quantile_levels: tuple[float, ...] = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
     """Levels forecast when none are asked for, ascending."""
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
-        if not in_order(self.levels):
-            raise ValueError(f"quantile levels must ascend inside (0, 1), got {self.levels}")
+        if not in_order(self.quantile_levels):
+            raise ValueError(f"quantile levels must ascend inside (0, 1), got {self.quantile_levels}")
         return self
 
     @property
@@ -38,7 +38,7 @@ class StudentT(Head):
     @property
     def default_quantile_levels(self) -> tuple[float, ...]:
         """The levels of the configuration."""
-        return self.levels
+        return self.quantile_levels
 
     def loss(
         self,

@@ -4,7 +4,7 @@ from typing import Literal
 
 import torch
 from jaxtyping import Bool, Float64
-from pydantic import NonNegativeFloat, PositiveInt
+from pydantic import PositiveFloat, PositiveInt
 from torch import Tensor, nn
 
 from forecast.config import config
@@ -18,7 +18,7 @@ class Ridge:
 
     kind: Literal["ridge"] = "ridge"
 
-    strength: NonNegativeFloat = 0.1
+    strength: PositiveFloat = 0.1
     """Penalty in units of the number of training windows, for series or windows measured in their own spread."""
 
     measure: Measure = "window"

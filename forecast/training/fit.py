@@ -13,7 +13,7 @@ from lightning.pytorch import Callback, Trainer
 from lightning.pytorch.callbacks import EarlyStopping, EMAWeightAveraging, ModelCheckpoint
 from torch.utils.data import DataLoader
 
-from forecast.errors import TrainingError
+from forecast.errors import BackendUnavailable, TrainingError
 from forecast.losses import PointHead
 from forecast.model.transformer import ForecastModel
 from forecast.training.callbacks import EpochMetrics, History, OnEpoch, StepLimit, ThroughputBar
@@ -30,7 +30,7 @@ class Fit:
     best_epoch: int
     """Counted from 0; -1 where no epoch of a point model was better than its draft alone."""
     best_loss: float
-    """The monitored loss of the weights kept."""
+    """The monitored loss of the epoch kept; a training loss is that of the weights before they were averaged."""
 
 
 def fit_model(
@@ -74,10 +74,17 @@ def _check(train: DataLoader, validation: DataLoader | None, config: TrainerConf
         )
 
 
+def _accelerator(device: str) -> str:
+    """Choose where to train: other accelerators than CUDA lack the float64 that statistics are measured in."""
+    if device == "cuda" and not torch.cuda.is_available():
+        raise BackendUnavailable("trainer.device is cuda and torch sees no CUDA device; set it to cpu or auto")
+    return "gpu" if device != "cpu" and torch.cuda.is_available() else "cpu"
+
+
 def _trainer(config: TrainerConfig, folder: Path, callbacks: list[Callback], *, progress: bool) -> Trainer:
     return Trainer(
         default_root_dir=folder,
-        accelerator={"auto": "auto", "cpu": "cpu", "cuda": "gpu"}[config.device],
+        accelerator=_accelerator(config.device),
         devices=1,
         precision=config.precision,
         max_epochs=config.max_epochs,
@@ -123,7 +130,8 @@ def _untrained_loss(
     A model with a spread is not measured: before training its spread means nothing.
     """
     model = module.model
-    if validation is None or model.draft is None or not isinstance(model.config.head, PointHead):
+    comparable = config.monitor == "validation_loss" and isinstance(model.config.head, PointHead)
+    if validation is None or model.draft is None or not comparable:
         return float("inf")
     trainer = _trainer(config, folder, [], progress=False)
     return float(trainer.validate(module, validation, verbose=False)[0]["validation_loss"])

@@ -14,7 +14,7 @@ from forecast.training.schedule import warmup_cosine
 
 
 class TeacherForcing(LightningModule):
-    """Trains one `ForecastModel`; logs `train_loss` and `validation_loss`, both in units of each series' spread."""
+    """Trains one `ForecastModel`; logs `train_loss` and `validation_loss`, both in the model's `loss_unit`."""
 
     def __init__(self, model: ForecastModel, optimizer: OptimizerConfig):
         super().__init__()

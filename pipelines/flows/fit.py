@@ -38,10 +38,13 @@ def fit_panel(
     panel: Panel,
     *,
     folder: Path,
+    parts: Parts | None = None,
     on_epoch: OnEpoch = lambda epoch, metrics: None,
     progress: bool = False,
 ) -> Fitted:
     """Train the configured model on the training part of a panel; the same seed gives the same weights on a CPU.
+
+    `parts` are those of the configured split unless given.
 
     Raises:
         SeriesTooShort: not one training window fits.
@@ -49,7 +52,7 @@ def fit_panel(
     """
     seed_everything(config.seed, workers=True, verbose=False)
     model_config, trainer = config.model, config.trainer
-    parts = config.split.cut(panel, horizon=model_config.horizon)
+    parts = parts or config.split.cut(panel, horizon=model_config.horizon)
     units = train_units(panel, parts.train_end)
     windows = WindowDataModule(
         panel,

@@ -9,21 +9,26 @@ from pipelines.contender import ModelContender
 from pipelines.evaluation import Contender, Track
 from pipelines.flows.backtest import backtest, fit_baselines
 from pipelines.flows.result import BacktestResult
-from pipelines.split import train_units
+from pipelines.split import Parts, train_units
 from pipelines.windows import WindowIndex, test_windows
 
 MODEL = "longcast"
 """Name of the model's row in backtests."""
 
 
-def score_model(config: RunConfig, panel: Panel, model: ForecastModel, *, track: Track = iter) -> BacktestResult:
-    """Score the model and the configured baselines over every test window of the split, none dropped.
+def score_model(
+    config: RunConfig, panel: Panel, model: ForecastModel, *, parts: Parts | None = None, track: Track = iter
+) -> BacktestResult:
+    """Score the model and the configured baselines over every test window, none dropped.
+
+    `parts` are those of the configured split unless given.
 
     Raises:
         SeriesTooShort: the split leaves no test window.
     """
-    windows, horizon = scored_windows(config, panel), config.model.horizon
-    parts = config.split.cut(panel, horizon=horizon)
+    horizon = config.model.horizon
+    parts = parts or config.split.cut(panel, horizon=horizon)
+    windows = scored_windows(config, panel, parts=parts)
     units = train_units(panel, parts.train_end)
     scales = SeriesScales.measure(
         panel, ends=parts.train_end, units=units, season_length=config.backtest.season_for(panel)
@@ -44,13 +49,13 @@ def score_model(config: RunConfig, panel: Panel, model: ForecastModel, *, track:
     )
 
 
-def scored_windows(config: RunConfig, panel: Panel) -> WindowIndex:
-    """Give the windows that a backtest scores.
+def scored_windows(config: RunConfig, panel: Panel, *, parts: Parts | None = None) -> WindowIndex:
+    """Give the windows that a backtest scores; `parts` are those of the configured split unless given.
 
     Raises:
         SeriesTooShort: the split leaves no test window.
     """
-    parts = config.split.cut(panel, horizon=config.model.horizon)
+    parts = parts or config.split.cut(panel, horizon=config.model.horizon)
     windows = test_windows(parts, horizon=config.model.horizon, stride=config.backtest.stride)
     if len(windows) == 0:
         raise SeriesTooShort(

@@ -11,6 +11,7 @@ from forecast.baselines import SeasonalNaive
 from forecast.config import to_plain
 from forecast.errors import ConfigError
 from forecast.frames.contract import Prepared, prepare
+from forecast.predictor import blind_series
 from forecast.registry import ModelVersion, Registry
 from pipelines.config import RunConfig
 from pipelines.evaluation import Track
@@ -75,10 +76,14 @@ def train(config: RunConfig, *, progress: bool = False, track: Track = iter) -> 
 
 
 def sample(frame: pl.DataFrame, prepared: Prepared, *, num_steps: int) -> pl.DataFrame:
-    """Give the newest rows of the first series, as a caller would send them."""
+    """Give the newest rows of the first series that has values lately, as a caller would send them."""
     columns = prepared.columns
     if columns.id in frame.columns:
-        frame = frame.filter(pl.col(columns.id) == pl.col(columns.id).first())
+        blind = blind_series(prepared.panel, context_length=num_steps)
+        seen = next((name for name in prepared.panel.ids if name not in blind), prepared.panel.ids[0])
+        frame = frame.filter(pl.col(columns.id) == seen)
+    if frame.schema[columns.time] != pl.String:  # text stays in the order of its rows: only the contract can read it
+        frame = frame.sort(columns.time, maintain_order=True)
     wanted = [name for name in (columns.id, columns.time, columns.target) if name in frame.columns]
     return frame.select(wanted).tail(num_steps)
 

@@ -62,7 +62,7 @@ def test_no_windows_make_an_empty_batch(panel):
 
 @given(a=STEPS, b=STEPS, context_length=st.integers(1, 15))
 def test_the_newest_window_ends_each_series_and_has_no_future(panel_of, a, b, context_length):
-    batch = cut_newest(panel_of(a=a, b=b), context_length=context_length)
+    batch = cut_newest(panel_of(a=a, b=b), series=np.arange(2), context_length=context_length)
     assert batch.future.shape == (2, 0)
     for row, series in enumerate((a, b)):
         padded = np.array([NAN] * context_length + series)[-context_length:]
@@ -74,7 +74,7 @@ def test_the_newest_window_ends_each_series_and_has_no_future(panel_of, a, b, co
 def test_a_past_is_what_would_be_cut_from_a_series_that_ended_there(panel_of, a, length, context_length):
     length = min(length, len(a))
     window = cut(panel_of(a=a), [0], [length], context_length=context_length, horizon=3)
-    served = cut_newest(panel_of(a=a[:length]), context_length=context_length)
+    served = cut_newest(panel_of(a=a[:length]), series=np.arange(1), context_length=context_length)
     assert torch.equal(window.past, served.past)
     assert torch.equal(window.past_observed, served.past_observed)
 
@@ -85,5 +85,5 @@ def test_a_batch_moves_to_a_device_as_a_whole(panel):
 
 
 def test_values_keep_the_precision_of_float64(panel_of):
-    batch = cut_newest(panel_of(a=[0, 1e9 + 1e-6]), context_length=1)
+    batch = cut_newest(panel_of(a=[0, 1e9 + 1e-6]), series=np.arange(1), context_length=1)
     assert batch.past.item() == 1e9 + 1e-6

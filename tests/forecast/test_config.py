@@ -78,11 +78,11 @@ def test_a_section_that_does_not_fit_is_refused_with_its_path(sections, message)
             "model.position.table: unknown key; remove it or correct its spelling",
         ),
         (
-            {"head": {"kind": "quantile", "levels": [0.1, "high"]}},
+            {"head": {"kind": "quantile", "quantile_levels": [0.1, "high"]}},
             "model.head.levels.1: Input should be a valid number, unable to parse string as a number, got 'high'",
         ),
         (
-            {"head": {"kind": "quantile", "levels": [0.1, 0.9]}},
+            {"head": {"kind": "quantile", "quantile_levels": [0.1, 0.9]}},
             "model.head: quantile levels must ascend inside (0, 1) and hold 0.5, got (0.1, 0.9)",
         ),
         (

@@ -45,20 +45,28 @@ class XformersKernel(Kernel):
         return output.masked_fill(~call.mask().any(dim=-1, keepdim=True), 0.0)
 
 
-@cache
 def fmha() -> ModuleType:
-    """Import the attention module at its first use: MSLK's where it is installed, else xformers'.
+    """Give the attention module, imported at its first use: MSLK's where it is installed, else xformers'.
 
     Raises:
         BackendUnavailable: neither package can be imported.
     """
+    found = _import_once()
+    if isinstance(found, str):
+        raise BackendUnavailable(found)
+    return found
+
+
+@cache
+def _import_once() -> ModuleType | str:
+    """Import the module, or say why it cannot be; a failed import costs seconds and is not tried again."""
     reasons = []
     for name in ("mslk.attention.fmha", "xformers.ops.fmha"):
         try:
             return importlib.import_module(name)
         except (ImportError, OSError) as failure:
             reasons.append(f"{name}: {failure}")
-    raise BackendUnavailable(
+    return (
         f"backend 'xformers' cannot be imported ({'; '.join(reasons)}); run `pip install mslk-cuda` or "
         f"`pip install xformers`, or use backend 'sdpa'"
     )

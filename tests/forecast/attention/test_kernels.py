@@ -125,7 +125,7 @@ def test_dropout_on_the_weights_keeps_the_expectation(name):
 
 
 def test_auto_on_a_cpu_is_sdpa_and_is_announced_once(caplog):
-    choice._announce.cache_clear()
+    choice._announced.clear()
     with caplog.at_level(logging.INFO, logger="longcast.attention"):
         assert choose(make_call(Full())).name == "sdpa"
         choose(make_call(Causal()))

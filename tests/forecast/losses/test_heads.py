@@ -158,7 +158,7 @@ def test_a_quantile_does_not_depend_on_what_else_is_asked_for(head, level):
 @pytest.mark.parametrize("levels", [(0.5, 0.1), (0.5, 0.5), (0.0, 0.5), (0.5, 1.0)])
 def test_default_levels_out_of_order_or_range_are_refused(head, levels):
     with pytest.raises(ValueError, match=r"levels must ascend inside \(0, 1\)"):
-        build({"kind": head.kind, "levels": list(levels)})
+        build({"kind": head.kind, "quantile_levels": list(levels)})
 
 
 # ---- Heads of a point

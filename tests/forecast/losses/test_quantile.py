@@ -28,8 +28,8 @@ def step(parameters) -> Tensor:
 
 def normal_parameters(head: Quantile, *, mean: float, deviation: float) -> Tensor:
     """Give the parameters whose trained levels are those of a normal distribution."""
-    middle = head.levels.index(0.5)
-    steps = torch.from_numpy(np.diff(norm.ppf(head.levels))) * deviation
+    middle = head.quantile_levels.index(0.5)
+    steps = torch.from_numpy(np.diff(norm.ppf(head.quantile_levels))) * deviation
     steps = torch.cat([steps[middle:], steps[:middle].flip(0)])  # upwards from the median, then downwards
     return step(torch.cat([torch.tensor([mean]).double(), steps.expm1().log() - NARROW]))
 
@@ -41,30 +41,30 @@ def test_quantiles_never_cross_for_any_parameters_and_any_levels(parameters, lev
     assert (quantiles.diff(dim=-1) >= 0).all()
 
 
-@given(parameters=PARAMETERS, chosen=st.sets(st.sampled_from(HEAD.levels), min_size=1))
+@given(parameters=PARAMETERS, chosen=st.sets(st.sampled_from(HEAD.quantile_levels), min_size=1))
 def test_trained_levels_are_given_exactly_among_any_others(parameters, chosen):
     levels = tuple(sorted(chosen))
-    trained = HEAD.quantiles(step(parameters), HEAD.levels)
-    expected = trained[..., [HEAD.levels.index(level) for level in levels]]
+    trained = HEAD.quantiles(step(parameters), HEAD.quantile_levels)
+    expected = trained[..., [HEAD.quantile_levels.index(level) for level in levels]]
     assert torch.equal(HEAD.quantiles(step(parameters), levels), expected)
 
 
 def test_untrained_levels_start_close_around_the_median():
-    quantiles = HEAD.quantiles(torch.zeros(1, 1, HEAD.num_parameters), HEAD.levels)[0, 0]
-    assert quantiles[HEAD.levels.index(0.5)] == 0
+    quantiles = HEAD.quantiles(torch.zeros(1, 1, HEAD.num_parameters), HEAD.quantile_levels)[0, 0]
+    assert quantiles[HEAD.quantile_levels.index(0.5)] == 0
     assert quantiles.diff().tolist() == pytest.approx([0.1269] * 10, abs=1e-4)
     torch.testing.assert_close(quantiles, -quantiles.flip(0))
 
 
 def test_levels_need_not_lie_evenly_around_the_median():
-    head = Quantile(levels=(0.3, 0.5, 0.6, 0.99))
-    quantiles = head.quantiles(step([1.0, 10.0, 20.0, 30.0]) - NARROW, head.levels)[0, 0]
+    head = Quantile(quantile_levels=(0.3, 0.5, 0.6, 0.99))
+    quantiles = head.quantiles(step([1.0, 10.0, 20.0, 30.0]) - NARROW, head.quantile_levels)[0, 0]
     assert quantiles.tolist() == pytest.approx([3 - 30, 3, 3 + 10, 3 + 10 + 20], abs=1e-3)
 
 
-@pytest.mark.parametrize("levels", [HEAD.levels, (0.5, 0.9), (0.2, 0.5)])
+@pytest.mark.parametrize("levels", [HEAD.quantile_levels, (0.5, 0.9), (0.2, 0.5)])
 def test_a_normal_distribution_is_normal_at_every_level_and_far_into_its_tails(levels):
-    head = Quantile(levels=levels)
+    head = Quantile(quantile_levels=levels)
     parameters = normal_parameters(head, mean=3.0, deviation=2.0)
     asked = (1e-9, 0.001, 0.03, 0.15, 0.5, 0.77, 0.96, 0.999, 1 - 1e-9)
     expected = torch.from_numpy(norm.ppf(asked, loc=3.0, scale=2.0))
@@ -87,7 +87,7 @@ def test_mean_of_a_skewed_forecast_lies_towards_its_long_side():
 
 
 def test_one_level_is_the_median_at_every_level():
-    head, parameters = Quantile(levels=(0.5,)), torch.randn(2, 3, 1)
+    head, parameters = Quantile(quantile_levels=(0.5,)), torch.randn(2, 3, 1)
     assert torch.equal(head.mean(parameters), parameters[..., 0])
     assert torch.equal(head.quantiles(parameters, (0.1, 0.9)), parameters.expand(2, 3, 2))
 
@@ -97,7 +97,7 @@ def test_one_level_is_the_median_at_every_level():
 )
 def test_levels_that_do_not_ascend_around_the_median_are_refused(levels):
     with pytest.raises(ValueError, match=r"quantile levels must ascend inside \(0, 1\) and hold 0\.5, got"):
-        Quantile(levels=levels)
+        Quantile(quantile_levels=levels)
 
 
 # ---- The loss
@@ -115,19 +115,19 @@ def test_pinball_of_a_hand_example(actual, expected):
 
 def test_loss_is_twice_the_mean_pinball_of_utilsforecast():
     parameters, actual = torch.randn(2, 50, HEAD.num_parameters).double(), torch.randn(2, 50).double()
-    quantiles = HEAD.quantiles(parameters, HEAD.levels).flatten(0, 1).numpy()
-    names = [f"q{level}" for level in HEAD.levels]
+    quantiles = HEAD.quantiles(parameters, HEAD.quantile_levels).flatten(0, 1).numpy()
+    names = [f"q{level}" for level in HEAD.quantile_levels]
     frame = pl.DataFrame(quantiles, schema=names).with_columns(
         unique_id=pl.Series(["a"] * 50 + ["b"] * 50), y=actual.flatten().numpy()
     )
-    theirs = mqloss(frame, {"model": names}, np.array(HEAD.levels)).sort("unique_id")["model"].to_numpy()
+    theirs = mqloss(frame, {"model": names}, np.array(HEAD.quantile_levels)).sort("unique_id")["model"].to_numpy()
     ours = HEAD.loss(parameters, actual, torch.ones(2, 1).double()).mean(dim=1)
     np.testing.assert_allclose(ours, 2 * theirs, rtol=1e-9)
 
 
 def test_loss_of_the_median_alone_is_the_absolute_error():
     forecast, actual, unit = torch.randn(2, 3, 1), torch.randn(2, 3), torch.tensor([[1.0], [5.0]])
-    given = Quantile(levels=(0.5,)).loss(forecast, actual, unit)
+    given = Quantile(quantile_levels=(0.5,)).loss(forecast, actual, unit)
     torch.testing.assert_close(given, unit * (forecast[..., 0] - actual).abs())
 
 
@@ -139,8 +139,8 @@ def test_descending_the_loss_finds_the_quantiles_of_a_sample():
         optimizer.zero_grad()
         HEAD.loss(parameters.expand(1, 1000, -1), sample, torch.ones(1, 1)).mean().backward()
         optimizer.step()
-    found = HEAD.quantiles(parameters.detach(), HEAD.levels)[0, 0]
-    expected = sample[0].quantile(torch.tensor(HEAD.levels))
+    found = HEAD.quantiles(parameters.detach(), HEAD.quantile_levels)[0, 0]
+    expected = sample[0].quantile(torch.tensor(HEAD.quantile_levels))
     torch.testing.assert_close(found, expected, atol=0.05, rtol=0.05)
 
 
@@ -148,4 +148,4 @@ def test_a_config_error_names_the_levels():
     with pytest.raises(
         ConfigError, match=r"quantile levels must ascend inside \(0, 1\) and hold 0\.5, got \(0\.1, 0\.9\)"
     ):
-        build_config(Quantile, {"levels": [0.1, 0.9]})
+        build_config(Quantile, {"quantile_levels": [0.1, 0.9]})

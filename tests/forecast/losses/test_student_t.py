@@ -44,4 +44,4 @@ def test_likelihood_of_a_step_hit_exactly_stays_finite():
 
 
 def test_default_levels_are_those_of_the_configuration():
-    assert StudentT(levels=(0.25, 0.75)).default_quantile_levels == (0.25, 0.75)
+    assert StudentT(quantile_levels=(0.25, 0.75)).default_quantile_levels == (0.25, 0.75)
