@@ -79,7 +79,7 @@ def test_a_section_that_does_not_fit_is_refused_with_its_path(sections, message)
         ),
         (
             {"head": {"kind": "quantile", "quantile_levels": [0.1, "high"]}},
-            "model.head.levels.1: Input should be a valid number, unable to parse string as a number, got 'high'",
+            "model.head.quantile_levels.1: Input should be a valid number, unable to parse string as a number, got 'high'",
         ),
         (
             {"head": {"kind": "quantile", "quantile_levels": [0.1, 0.9]}},
@@ -125,13 +125,13 @@ def test_overrides_reach_any_depth_and_hold_yaml():
         "model.horizon=3",
         "model.layer.feed_forward={kind: relu, expansion: 2}",
         "model.head.kind=quantile",
-        "model.head.levels=[0.2, 0.5, 0.8]",
+        "model.head.quantile_levels=[0.2, 0.5, 0.8]",
         "trainer.optimizer.learning_rate=1e-3",
         "model.draft=null",
     )
     assert changed.model.horizon == 3
     assert (changed.model.layer.feed_forward.kind, changed.model.layer.feed_forward.expansion) == ("relu", 2)
-    assert changed.model.head.levels == (0.2, 0.5, 0.8)
+    assert changed.model.head.quantile_levels == (0.2, 0.5, 0.8)
     assert changed.trainer.optimizer.learning_rate == 1e-3
     assert changed.model.draft is None
 
