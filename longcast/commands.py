@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 from forecast.config import load_config
+from forecast.errors import ConfigError
 
 if TYPE_CHECKING:
     from pipelines.config import RunConfig
@@ -58,6 +59,11 @@ def backtest(options: Namespace) -> None:
 
 def _backtest_folds(options: Namespace) -> None:
     config = _load(options)
+    without_effect = [f"--{name}" for name in ("model", "json", "pictures") if getattr(options, name) is not None]
+    if without_effect:
+        raise ConfigError(
+            f"--folds trains models of its own and prints their tables; leave out {', '.join(without_effect)}"
+        )
     from forecast.frames.contract import prepare
     from pipelines.flows.folds import backtest_folds
 

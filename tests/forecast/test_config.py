@@ -79,7 +79,8 @@ def test_a_section_that_does_not_fit_is_refused_with_its_path(sections, message)
         ),
         (
             {"head": {"kind": "quantile", "quantile_levels": [0.1, "high"]}},
-            "model.head.quantile_levels.1: Input should be a valid number, unable to parse string as a number, got 'high'",
+            "model.head.quantile_levels.1: Input should be a valid number, unable to parse string as a number, "
+            "got 'high'",
         ),
         (
             {"head": {"kind": "quantile", "quantile_levels": [0.1, 0.9]}},

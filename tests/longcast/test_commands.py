@@ -134,6 +134,18 @@ def test_a_backtest_prints_writes_and_draws_what_training_found(
     assert all(picture.read_bytes().startswith(b"\x89PNG") for picture in pictures)
 
 
+def test_folds_train_anew_and_print_a_table_each(champion: TinyChampion, capsys: Printed) -> None:
+    run("backtest", champion.file, "--folds", 2, "--set", "trainer.max_epochs=1")
+    printed = capsys.readouterr().out
+    assert [line for line in printed.splitlines() if line.startswith("fold ")] == ["fold 1 of 2", "fold 2 of 2"]
+    assert printed.count("seasonal_naive") == 2
+
+
+def test_what_has_no_effect_on_folds_is_refused(champion: TinyChampion, tmp_path: Path, capsys: Printed) -> None:
+    assert main(["backtest", str(champion.file), "--folds", "2", "--json", str(tmp_path / "figures.json")]) == 1
+    assert "leave out --json" in capsys.readouterr().err
+
+
 def test_a_backtest_scores_the_model_at_the_horizon_of_the_configuration(
     champion: TinyChampion, tmp_path: Path
 ) -> None:
