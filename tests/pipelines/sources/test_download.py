@@ -124,7 +124,11 @@ def test_a_set_in_the_folder_of_data_is_read_from_there_plain_or_zipped(cache, t
     assert not cache.exists()
 
 
-@pytest.mark.parametrize(("name", "content"), [("ETTh1.csv", b"date,OT\n"), ("ETTh1.csv.gz", gzip.compress(b"x", mtime=0)[:-3])])
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("ETTh1.csv", b"date,OT\n"), ("ETTh1.csv.gz", gzip.compress(b"x", mtime=0)[:-3])],
+    ids=["altered", "cut"],
+)
 def test_an_altered_or_cut_file_in_the_folder_of_data_is_named(cache, tmp_path, monkeypatch, name, content):
     (tmp_path / "data" / "ett").mkdir(parents=True)
     (tmp_path / "data" / "ett" / name).write_bytes(content)
