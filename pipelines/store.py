@@ -2,14 +2,13 @@
 
 import logging
 import os
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
 
 import mlflow
 from filelock import FileLock, Timeout
 
 from forecast.errors import RegistryError
+from forecast.quiet import quiet_loggers
 from forecast.store import SQLITE, sqlite_file
 
 WAIT_S = 120  # MLflow makes a store in 3 to 10 s; a crowded machine may take several times as long
@@ -58,21 +57,8 @@ def experiment_id(uri: str, name: str) -> str:
 def _make(file: Path) -> None:
     unfinished = file.with_name(f".{file.name}.{os.getpid()}")
     try:
-        with _quiet():
+        with quiet_loggers(CHATTY, level=logging.WARNING):
             mlflow.MlflowClient(tracking_uri=f"{SQLITE}{unfinished}").search_experiments(max_results=1)
         unfinished.rename(file)
     finally:
         unfinished.unlink(missing_ok=True)
-
-
-@contextmanager
-def _quiet() -> Generator[None]:
-    loggers = [logging.getLogger(name) for name in CHATTY]
-    before = [logger.level for logger in loggers]
-    for logger in loggers:
-        logger.setLevel(logging.WARNING)
-    try:
-        yield
-    finally:
-        for logger, level in zip(loggers, before, strict=True):
-            logger.setLevel(level)

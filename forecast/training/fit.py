@@ -16,6 +16,7 @@ from torch.utils.data import DataLoader
 from forecast.errors import BackendUnavailable, TrainingError
 from forecast.losses import PointHead
 from forecast.model.transformer import ForecastModel
+from forecast.quiet import quiet_loggers
 from forecast.training.callbacks import EpochMetrics, History, OnEpoch, StepLimit, ThroughputBar
 from forecast.training.config import TrainerConfig
 from forecast.training.early_dropout import EarlyDropout
@@ -164,19 +165,11 @@ def _best(
 @contextmanager
 def _quiet() -> Generator[None]:
     """Silence what Lightning says of itself; its warnings about data are kept but for those that do not apply here."""
-    loggers = [logging.getLogger(name) for name in ("lightning.pytorch", "lightning.fabric")]
-    levels = [logger.level for logger in loggers]
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), quiet_loggers(("lightning.pytorch", "lightning.fabric"), level=logging.ERROR):
         # Batches are gathered in one step from memory: worker processes would only copy them.
         warnings.filterwarnings("ignore", message=".*does not have many workers.*")
         warnings.filterwarnings("ignore", message=".*have no `val_dataloader`.*")
         warnings.filterwarnings("ignore", message=".*Checkpoint directory .* exists and is not empty.*")
         # Lightning walks batches with an interface of torch that has a newer form.
         warnings.filterwarnings("ignore", message=".*treespec, LeafSpec.* is deprecated", category=FutureWarning)
-        for logger in loggers:
-            logger.setLevel(logging.ERROR)
-        try:
-            yield
-        finally:
-            for logger, level in zip(loggers, levels, strict=True):
-                logger.setLevel(level)
+        yield
