@@ -8,7 +8,23 @@ import numpy as np
 from jaxtyping import Bool, Float64, Int64
 
 from forecast.frames.column_type import ColumnType
+from forecast.frames.covariates import Covariates
 from forecast.frames.time import TimeAxis
+
+
+@dataclass(frozen=True)
+class Channels:
+    """Several targets of one entity as series of their own: those of the first entity, then of the second."""
+
+    names: tuple[str, ...]
+    """The columns of the targets, two or more."""
+
+    entities: tuple[str | int, ...]
+    """The caller's ids, one for each `len(names)` series."""
+
+    def __len__(self) -> int:
+        """Give the number of channels."""
+        return len(self.names)
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +35,10 @@ class Panel:
     """
 
     ids: tuple[str | int, ...]
-    """The caller's series ids, in the order of their first row in the frame; as given, never coerced."""
+    """The caller's series ids, in the order of their first row in the frame; as given, never coerced.
+
+    With several targets an id is `entity/target`, and `channels` says which is which.
+    """
 
     values: Float64[np.ndarray, " step"]
     """The target, in the caller's units."""
@@ -36,9 +55,19 @@ class Panel:
     id_type: ColumnType | None = None
     """The type of the caller's id column, given back with every answer; None takes it from `ids`."""
 
+    covariates: Covariates | None = None
+    """What is known beside the target; None where nothing is."""
+
+    weights: Float64[np.ndarray, " step"] | None = None
+    """How much each step counts in the loss, 0 or more; None where all count alike."""
+
+    channels: Channels | None = None
+    """Which series belong together; None where each entity has one target."""
+
     def __post_init__(self) -> None:
-        for array in (self.values, self.observed, self.offsets):
-            array.flags.writeable = False
+        for array in (self.values, self.observed, self.offsets, self.weights):
+            if array is not None:
+                array.flags.writeable = False
 
     def __len__(self) -> int:
         """Give the number of series."""
@@ -65,4 +94,6 @@ class Panel:
             observed=self.observed[rows],
             offsets=bounds,
             axis=self.axis.select(numbers),
+            covariates=None if self.covariates is None else self.covariates.select(numbers),
+            weights=None if self.weights is None else self.weights[rows],
         )

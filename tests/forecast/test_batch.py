@@ -81,7 +81,7 @@ def test_a_past_is_what_would_be_cut_from_a_series_that_ended_there(panel_of, a,
 
 def test_a_batch_moves_to_a_device_as_a_whole(panel):
     moved = cut(panel, [0], [2], context_length=2, horizon=2).to("meta")
-    assert {tensor.device.type for tensor in vars(moved).values()} == {"meta"}
+    assert {tensor.device.type for tensor in moved.tensors().values()} == {"meta"}
 
 
 def test_values_keep_the_precision_of_float64(panel_of):

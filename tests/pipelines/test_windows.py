@@ -220,5 +220,5 @@ def test_training_windows_see_nothing_of_validation_and_test(make_panel, lengths
     asked = {"context_length": context_length, "horizon": horizon}
     index = training_windows(panel, parts, **asked)
     seen, same = cut_all(panel, index, **asked), cut_all(other, index, **asked)
-    for name, tensor in vars(seen).items():
-        np.testing.assert_array_equal(tensor, getattr(same, name))
+    for name, tensor in seen.tensors().items():
+        np.testing.assert_array_equal(tensor, same.tensors()[name])
