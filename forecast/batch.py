@@ -11,7 +11,7 @@ from torch import Tensor
 
 from forecast.frames.covariates import Covariates
 from forecast.frames.panel import Panel
-from forecast.gather import gather_runs
+from forecast.gather import Gather, Runs, gather_on_host
 
 Numbers = Int64[np.ndarray, " batch"]
 
@@ -92,6 +92,7 @@ def cut_windows(
     units: Float64[np.ndarray, " series"] | None = None,
     ends: Int64[np.ndarray, " series"] | None = None,
     known_horizon: int | None = None,
+    gather: Gather = gather_on_host,
 ) -> Batch:
     """Cut one window a row in a single vectorised step.
 
@@ -99,13 +100,13 @@ def cut_windows(
     (0 to its length). A context that reaches before the start of its series is padded on the left, a future that
     reaches past its end on the right, both unobserved. `ends` ends each series earlier, so that training sees nothing
     of what is held out. Covariates are given for `known_horizon` steps from the origin on, by default `horizon`.
+    `gather` reads the steps, by default from main memory.
     """
     lows = panel.offsets[series]
     highs = lows + (panel.lengths if ends is None else ends)[series]
     starts = lows + origins - context_length
-    runs = {"starts": starts, "lows": lows, "highs": highs, "length": context_length + horizon}
-    values = torch.from_numpy(gather_runs(panel.values, **runs))
-    observed = torch.from_numpy(gather_runs(panel.observed, **runs))
+    runs = Runs(starts, lows, highs, context_length + horizon)
+    values, observed = gather(panel.values, runs), gather(panel.observed, runs)
     unit = np.ones(len(series)) if units is None else units[series]
     return Batch(
         past=values[:, :context_length],
@@ -119,8 +120,9 @@ def cut_windows(
             starts=origins - context_length,
             context_length=context_length,
             horizon=horizon if known_horizon is None else known_horizon,
+            gather=gather,
         ),
-        weight=_cut_weight(panel, **runs, context_length=context_length),
+        weight=None if panel.weights is None else gather(panel.weights, runs.without(context_length)),
     )
 
 
@@ -136,36 +138,38 @@ def cut_newest(panel: Panel, *, series: Numbers, context_length: int, known_hori
     )
 
 
-def _cut_weight(panel: Panel, *, context_length: int, **runs: Any) -> Float64[Tensor, "batch horizon"] | None:
-    if panel.weights is None:
-        return None
-    return torch.from_numpy(gather_runs(panel.weights, **runs)[:, context_length:])
-
-
 def _cut_covariates(
-    covariates: Covariates | None, *, series: Numbers, starts: Numbers, context_length: int, horizon: int
+    covariates: Covariates | None,
+    *,
+    series: Numbers,
+    starts: Numbers,
+    context_length: int,
+    horizon: int,
+    gather: Gather,
 ) -> CovariateWindows | None:
     if covariates is None:
         return None
     lows = covariates.starts[series]
-    length = context_length + horizon
-    runs = {"starts": lows + starts, "lows": lows, "highs": lows + covariates.lengths[series], "length": length}
-    shape = (len(series), length, len(covariates.values))
-    steps, observed = np.zeros(shape), np.zeros(shape, dtype=bool)
-    for number, (values, known) in enumerate(zip(covariates.values, covariates.observed, strict=True)):
-        steps[:, :, number] = gather_runs(values, **runs)
-        observed[:, :, number] = _inside(**runs) if known is None else gather_runs(known, **runs)
+    runs = Runs(lows + starts, lows, lows + covariates.lengths[series], context_length + horizon)
+    columns = [gather(values, runs) for values in covariates.values]
+    inside = torch.from_numpy(runs.inside)
+    known = [inside if observed is None else gather(observed, runs) for observed in covariates.observed]
+    device = columns[0].device if columns else inside.device
+    steps = _beside(columns, like=inside.double(), device=device)
+    steps_observed = _beside(known, like=inside, device=device)
     # What is known of the past alone must not be seen in the horizon, in training no more than in use.
     num_past = len(covariates.schema.past)
-    steps[:, context_length:, :num_past], observed[:, context_length:, :num_past] = 0.0, False
+    steps[:, context_length:, :num_past], steps_observed[:, context_length:, :num_past] = 0.0, False
     return CovariateWindows(
-        steps=torch.from_numpy(steps),
-        steps_observed=torch.from_numpy(observed),
+        steps=steps,
+        steps_observed=steps_observed,
         static=torch.from_numpy(covariates.static[series]),
         static_observed=torch.from_numpy(covariates.static_observed[series]),
     )
 
 
-def _inside(*, starts: Numbers, lows: Numbers, highs: Numbers, length: int) -> Bool[np.ndarray, "batch {length}"]:
-    places = starts[:, None] + np.arange(length)
-    return (places >= lows[:, None]) & (places < highs[:, None])
+def _beside(columns: list[Tensor], *, like: Tensor, device: torch.device) -> Tensor:
+    """Lay columns of one time beside each other; none at all has the rows and steps of `like`."""
+    if not columns:
+        return like[:, :, None][:, :, :0]
+    return torch.stack([column.to(device) for column in columns], dim=2)

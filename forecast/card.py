@@ -13,6 +13,7 @@ from pydantic import Field
 
 from forecast.config import config
 from forecast.frames.contract import DataContract, Prepared
+from forecast.frames.covariates import CovariateSchema
 from forecast.frames.digest import panel_digest
 from forecast.frames.frequency import Frequency
 from forecast.frames.time import TimeAxis
@@ -70,6 +71,12 @@ class Card:
     data_digest: str
     """`panel_digest` of the data trained on."""
 
+    covariates: CovariateSchema = CovariateSchema()
+    """What the model is told beside the target, with the vocabularies of its categories."""
+
+    channels: tuple[str, ...] = ()
+    """The targets of each entity, where there are several."""
+
     backtest: dict[str, float] = Field(default_factory=dict)
     """Overall figures on the test part, by metric; empty where none was run."""
 
@@ -119,6 +126,8 @@ def describe(
         trained_until=_newest(panel.axis, ends),
         num_series=len(panel),
         data_digest=panel_digest(panel),
+        covariates=model.schema,
+        channels=() if panel.channels is None else panel.channels.names,
         backtest={metric: float(value) for metric, value in backtest.items() if math.isfinite(value)},
     )
 

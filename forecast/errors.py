@@ -48,6 +48,10 @@ class MissingValues(DataError):
     """A column holds missing or infinite values where the policy refuses them."""
 
 
+class CovariatesMissing(DataError):
+    """A covariate that must be known ahead is not, at some steps of the horizon."""
+
+
 class SeriesTooShort(DataError):
     """A series, or every series, is shorter than what was asked of it needs."""
 

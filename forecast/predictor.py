@@ -15,10 +15,11 @@ from forecast.batch import cut_newest
 from forecast.card import Card
 from forecast.errors import DataError, MissingValues
 from forecast.forecast import Forecast
-from forecast.frames.answer import forecast_frame
+from forecast.frames.answer import forecast_frame, future_frame
 from forecast.frames.column_type import Kind
 from forecast.frames.columns import Columns
-from forecast.frames.contract import prepare
+from forecast.frames.contract import DataContract, prepare
+from forecast.frames.covariate_columns import CovariateColumns
 from forecast.frames.frequency import Frequency
 from forecast.frames.panel import Panel
 from forecast.frames.report import Report
@@ -92,6 +93,7 @@ class Predictor:
         self,
         frame: Any,
         *,
+        future: Any = None,
         horizon: int | None = None,
         level: Levels | None = None,
         quantile_levels: Levels | None = None,
@@ -99,6 +101,9 @@ class Predictor:
         context_length: int | None = None,
     ) -> Any:
         """Forecast every series of a long frame from its own end; the answer is of the frame's kind.
+
+        `future` holds the covariates that are known ahead, by id and time (`future_template` gives its rows); it may
+        hold those of the history too, where `frame` does not.
 
         What is not given is as it was trained. `level=80` asks for the interval between the levels 0.1 and 0.9. Series
         that cannot be forecast are left out with a `SeriesLeftOut` warning.
@@ -112,15 +117,23 @@ class Predictor:
         request = Request.complete(
             self.card, horizon=horizon, level=level, quantile_levels=quantile_levels, context_length=context_length
         )
-        prediction = self.answer(frame, request=request, frequency=frequency)
+        prediction = self.answer(frame, future=future, request=request, frequency=frequency)
         for warning in _warnings(prediction):
             warnings.warn(warning, stacklevel=2)
         return prediction.frame()
 
-    def answer(self, frame: Any, *, request: Request, frequency: str | int | None = None) -> Prediction:
+    def answer(
+        self, frame: Any, *, request: Request, future: Any = None, frequency: str | int | None = None
+    ) -> Prediction:
         """Forecast every series of a long frame that can be, as `predict` does; the value also says which cannot."""
-        contract = replace(self.card.contract, frequency=self.card.frequency if frequency is None else frequency)
-        prepared = prepare(frame, contract, on_bad_series="leave_out")
+        prepared = prepare(
+            frame,
+            self._contract(frequency),
+            covariates=future,
+            horizon=request.horizon,
+            schema=self.card.covariates,
+            on_bad_series="leave_out",
+        )
         blind = blind_series(prepared.panel, context_length=request.context_length)
         panel = _without(prepared.panel, blind)
         return Prediction(
@@ -132,6 +145,25 @@ class Predictor:
             columns=prepared.columns,
             like=prepared.like,
         )
+
+    def future_template(self, frame: Any, *, horizon: int | None = None, frequency: str | int | None = None) -> Any:
+        """Give the rows that `predict` needs as `future`: id and time of each step ahead, covariates to be filled in.
+
+        Raises:
+            DataError: the frame breaks the contract.
+        """
+        contract = replace(self._contract(frequency), covariates=CovariateColumns(), calendar=())
+        prepared = prepare(frame, contract, on_bad_series="leave_out")
+        return future_frame(
+            prepared.panel,
+            horizon=self.card.horizon if horizon is None else horizon,
+            covariates=self.card.contract.covariates.future,
+            like=prepared.like,
+            columns=prepared.columns,
+        )
+
+    def _contract(self, frequency: str | int | None) -> DataContract:
+        return replace(self.card.contract, frequency=self.card.frequency if frequency is None else frequency)
 
     def predict_panel(
         self,
@@ -165,10 +197,16 @@ class Predictor:
 
     def _windows(self, panel: Panel, numbers: Int64[np.ndarray, " batch"], *, request: Request) -> Forecast:
         model = self.artifact.model
-        windows = cut_newest(panel, series=numbers, context_length=request.context_length)
+        windows = cut_newest(
+            panel, series=numbers, context_length=request.context_length, known_horizon=request.horizon
+        )
         windows = windows.to(next(model.parameters()).device)
         return model.forecast(
-            windows.past, windows.past_observed, horizon=request.horizon, quantile_levels=request.quantile_levels
+            windows.past,
+            windows.past_observed,
+            horizon=request.horizon,
+            quantile_levels=request.quantile_levels,
+            covariates=windows.covariates,
         )
 
     def _notes(self, panel: Panel) -> tuple[str, ...]:

@@ -48,8 +48,10 @@ class Forecaster:
         self._config: RunConfig | None = _read(config, overrides)
         self._artifact: Artifact | None = None
 
-    def fit(self, frame: Any, *, progress: bool = False) -> Self:
+    def fit(self, frame: Any, *, covariates: Any = None, progress: bool = False) -> Self:
         """Train on the training part of a long frame; the validation part chooses the best epoch.
+
+        `covariates` is a second frame with covariates by id and time, where the first does not hold them.
 
         Raises:
             DataError: the frame breaks the data contract.
@@ -58,7 +60,7 @@ class Forecaster:
         # Here, because it brings Lightning: seconds of import that who loads a model and predicts need not wait for.
         from pipelines.flows.fit import build_artifact, fit_panel
 
-        prepared = prepare(frame, self.config.contract)
+        prepared = prepare(frame, self.config.contract, covariates=covariates)
         with tempfile.TemporaryDirectory() as folder:
             fitted = fit_panel(self.config, prepared.panel, folder=Path(folder), progress=progress)
         self._artifact = build_artifact(self.config, prepared, fitted)
@@ -68,6 +70,7 @@ class Forecaster:
         self,
         frame: Any,
         *,
+        future: Any = None,
         horizon: int | None = None,
         level: Levels | None = None,
         quantiles: Levels | None = None,
@@ -77,7 +80,9 @@ class Forecaster:
         """Forecast every series of a long frame from its own end; the answer has the frame's kind, dtypes and zone.
 
         `level=80` and `quantiles=[0.1, 0.9]` ask for the same. What is not given is as it was trained. Columns of the
-        answer: id, time, `mean`, and a quantile level each, named by its decimal.
+        answer: id, time, `mean`, and a quantile level each, named by its decimal; for several targets, `target_name`.
+
+        `future` holds the covariates that are known ahead, by id and time: `make_future_frame` gives its rows.
 
         Raises:
             ConfigError: a request that makes no sense, or a forecaster that is not fitted.
@@ -88,13 +93,23 @@ class Forecaster:
         return Predictor(self.artifact).predict(
             frame,
             horizon=horizon,
+            future=future,
             level=level,
             quantile_levels=quantiles,
             frequency=frequency,
             context_length=context_length,
         )
 
-    def backtest(self, frame: Any) -> BacktestResult:
+    def make_future_frame(self, frame: Any, *, horizon: int | None = None) -> Any:
+        """Give the rows to fill in for `predict(frame, future=...)`: id and time of each step ahead, covariates null.
+
+        Raises:
+            ConfigError: the forecaster is not fitted.
+            DataError: the frame breaks the data contract.
+        """
+        return Predictor(self.artifact).future_template(frame, horizon=horizon)
+
+    def backtest(self, frame: Any, *, covariates: Any = None) -> BacktestResult:
         """Score every test window of a long frame beside the configured baselines, fitted on its training part.
 
         Raises:
@@ -102,7 +117,8 @@ class Forecaster:
             SeriesTooShort: the split leaves no test window.
         """
         model = self.artifact.model
-        return score_model(self.config, prepare(frame, self.config.contract).panel, model)
+        prepared = prepare(frame, self.config.contract, covariates=covariates, schema=self.artifact.card.covariates)
+        return score_model(self.config, prepared.panel, model)
 
     def save(self, folder: str | Path) -> Path:
         """Write the trained model: weights in safetensors, a card in JSON, the run configuration in YAML.

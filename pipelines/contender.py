@@ -28,4 +28,4 @@ class ModelContender:
 
     def forecast(self, batch: Batch, *, series: Int64[np.ndarray, " batch"], horizon: int) -> Forecast:
         """Forecast the windows of a batch; a model needs no telling which series they are of."""
-        return self.model.forecast(batch.past, batch.past_observed, horizon=horizon)
+        return self.model.forecast(batch.past, batch.past_observed, horizon=horizon, covariates=batch.covariates)

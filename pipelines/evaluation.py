@@ -86,10 +86,17 @@ def forecast_windows(
     horizon: int,
 ) -> Forecast:
     """Forecast chosen windows; `origins` counts steps from the start of each series to the first step forecast."""
-    batch = cut_windows(panel, series=series, origins=origins, context_length=contender.context_length, horizon=0)
+    batch = cut_windows(
+        panel,
+        series=series,
+        origins=origins,
+        context_length=contender.context_length,
+        horizon=0,
+        known_horizon=horizon,
+    )
     return contender.forecast(batch, series=series, horizon=horizon)
 
 
 def _without_future(batch: Batch) -> Batch:
     """What is scored is out of reach of whoever forecasts it."""
-    return replace(batch, future=batch.future[:, :0], future_observed=batch.future_observed[:, :0])
+    return replace(batch, future=batch.future[:, :0], future_observed=batch.future_observed[:, :0], weight=None)

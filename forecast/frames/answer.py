@@ -17,6 +17,9 @@ from forecast.frames.panel import Panel
 
 FLOAT = ColumnType(pl.Float64())
 
+TARGET_NAME = "target_name"
+"""The column that says which target a row is of, where each entity has several."""
+
 
 def quantile_name(level: float) -> str:
     """Name the column of a quantile level: its decimal as written, never in exponent form, so that no two collide."""
@@ -57,14 +60,30 @@ def history_frame(panel: Panel, *, like: Kind, columns: Columns) -> Any:
     """Give the panel back as a long frame: id, time and target of every step, null where it is unobserved."""
     numbers = np.repeat(np.arange(len(panel), dtype=np.int64), panel.lengths)
     steps = np.arange(len(numbers), dtype=np.int64) - panel.offsets[numbers]
-    values = pl.Series(columns.target, panel.values).set(pl.Series(~panel.observed), None)
+    name = columns.target if isinstance(columns.target, str) else "value"
+    values = pl.Series(name, panel.values).set(pl.Series(~panel.observed), None)
     return frame_of([*_keys(panel, numbers, steps, columns=columns), (values, FLOAT)], like=like)
+
+
+def future_frame(panel: Panel, *, horizon: int, covariates: Sequence[str], like: Kind, columns: Columns) -> Any:
+    """Give the template of a future frame: id and time of the `horizon` steps after each series, covariates null."""
+    firsts = np.arange(0, len(panel), 1 if panel.channels is None else len(panel.channels), dtype=np.int64)
+    numbers = np.repeat(firsts, horizon)
+    steps = panel.lengths[numbers] + np.tile(np.arange(horizon, dtype=np.int64), len(firsts))
+    ids, stamps = _keys(panel, numbers, steps, columns=columns)[:2]
+    empty = [(pl.Series(name, [None] * len(numbers), dtype=pl.Float64), FLOAT) for name in covariates]
+    return frame_of([ids, stamps, *empty], like=like)
 
 
 def _keys(
     panel: Panel, numbers: Int64[np.ndarray, " row"], steps: Int64[np.ndarray, " row"], *, columns: Columns
 ) -> list[tuple[pl.Series, ColumnType]]:
-    ids = pl.Series(columns.id, panel.ids)
+    channels = panel.channels
+    ids = pl.Series(columns.id, panel.ids if channels is None else channels.entities)
     stamps = panel.axis.stamps_at(numbers, steps=steps).alias(columns.time)
     id_type = panel.id_type or ColumnType(ids.dtype)
-    return [(ids.gather(numbers), id_type), (stamps, panel.axis.stamp_type.column)]
+    keys = [(stamps, panel.axis.stamp_type.column)]
+    if channels is None:
+        return [(ids.gather(numbers), id_type), *keys]
+    targets = pl.Series(TARGET_NAME, channels.names).gather(numbers % len(channels))
+    return [(ids.gather(numbers // len(channels)), id_type), *keys, (targets, ColumnType(targets.dtype))]

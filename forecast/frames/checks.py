@@ -34,7 +34,7 @@ def refuse_infinite_values(rows: Rows, ledger: Ledger) -> None:
     """Put series at fault whose target is infinite somewhere."""
     groups = ledger.groups(rows, np.isinf(rows.values))
     fix = "replace them by real values, or by null where nothing is known"
-    ledger.refuse(groups, MissingValues, column=ledger.columns.target, what="infinite values", fix=fix)
+    ledger.refuse(groups, MissingValues, column=ledger.columns.target_text, what="infinite values", fix=fix)
 
 
 def refuse_strays(rows: Rows, grid: Grid, ledger: Ledger, *, frequency: Frequency) -> None:

@@ -1,7 +1,10 @@
 """Which column of a frame plays which part, matched by name and never by position."""
 
 from collections.abc import Sequence
-from typing import Self
+from dataclasses import replace
+from typing import Annotated, Self
+
+from pydantic import AfterValidator, Field
 
 from forecast.config import config
 from forecast.errors import ColumnMissing
@@ -17,9 +20,15 @@ ONLY_SERIES = "series"
 """The id of the one series of a frame that has no id column."""
 
 
+def _each_once(names: tuple[str, ...]) -> tuple[str, ...]:
+    if len(set(names)) < len(names):
+        raise ValueError(f"each column is to be listed once; the list is {', '.join(names)}")
+    return names
+
+
 @config
 class Columns:
-    """The names of the three columns of a long frame."""
+    """The names of the columns that every long frame has."""
 
     id: str = "unique_id"
     """One value a series: text or integers."""
@@ -27,8 +36,21 @@ class Columns:
     time: str = "ds"
     """When: datetimes, dates, ISO 8601 text or integers."""
 
-    target: str = "y"
-    """What is forecast: numbers."""
+    target: str | Annotated[tuple[str, ...], Field(min_length=2), AfterValidator(_each_once)] = "y"
+    """What is forecast: numbers. Several columns are several channels of each series."""
+
+    weight: str | None = None
+    """How much each row counts in the training loss, 0 or more; None where all count alike."""
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """The columns that are forecast, one or several."""
+        return (self.target,) if isinstance(self.target, str) else self.target
+
+    @property
+    def target_text(self) -> str:
+        """The target's name, or the names of several, for people."""
+        return ", ".join(self.targets)
 
     def resolve(self, frame_columns: Sequence[str]) -> Self:
         """Give the columns under the names they have in a frame.
@@ -36,13 +58,33 @@ class Columns:
         The id column may be absent: the frame is one series then, and `id` stays as it is.
 
         Raises:
-            ColumnMissing: no column, or more than one, can be the time or the target; or more than one can be the id.
+            ColumnMissing: no column, or more than one, can be the time or a target; or more than one can be the id; or
+                the weight is not there.
         """
-        time = self._find("time", self.time, frame_columns) or self._missing("time", self.time, frame_columns)
-        target = self._find("target", self.target, frame_columns) or self._missing("target", self.target, frame_columns)
-        return type(self)(
-            id=self._find("id", self.id, frame_columns) or self._no_id(frame_columns), time=time, target=target
+        return replace(
+            self.resolve_keys(frame_columns),
+            target=self._found_target(frame_columns),
+            weight=None if self.weight is None else self._exact("weight", self.weight, frame_columns),
         )
+
+    def resolve_keys(self, frame_columns: Sequence[str]) -> Self:
+        """Give the id and time columns under the names they have in a frame, which need not hold the target."""
+        return replace(
+            self,
+            id=self._find("id", self.id, frame_columns) or self._no_id(frame_columns),
+            time=self._find("time", self.time, frame_columns) or self._missing("time", self.time, frame_columns),
+        )
+
+    def _found_target(self, frame_columns: Sequence[str]) -> str | tuple[str, ...]:
+        if isinstance(self.target, str):
+            return self._find("target", self.target, frame_columns) or self._missing(
+                "target", self.target, frame_columns
+            )
+        return tuple(self._exact("target", name, frame_columns) for name in self.target)
+
+    def _exact(self, part: str, name: str, frame_columns: Sequence[str]) -> str:
+        matching = [column for column in frame_columns if column == name]
+        return self._only(part, name, matching) or self._missing(part, name, frame_columns)
 
     def _no_id(self, frame_columns: Sequence[str]) -> str:
         """Accept a frame of one series, unless the caller named an id column of their own."""

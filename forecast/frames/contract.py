@@ -1,6 +1,6 @@
 """The data contract: one entry from a frame of any kind to a panel, with a report of what was found and done."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
@@ -9,6 +9,8 @@ from pydantic import AfterValidator, Field
 
 from forecast.config import config
 from forecast.errors import DataError
+from forecast.frames.beside import SideRows
+from forecast.frames.channels import channels_of, spread_channels
 from forecast.frames.checks import (
     refuse_coarser_series,
     refuse_infinite_values,
@@ -17,8 +19,12 @@ from forecast.frames.checks import (
 )
 from forecast.frames.column_type import Kind
 from forecast.frames.columns import Columns
+from forecast.frames.covariate_columns import CovariateColumns, check_present
+from forecast.frames.covariates import CovariateSchema
 from forecast.frames.door import Table, kind_of, read_table
+from forecast.frames.features import CalendarFeature
 from forecast.frames.ids import read_ids
+from forecast.frames.laying import Laying
 from forecast.frames.ledger import Ledger
 from forecast.frames.panel import Panel
 from forecast.frames.policies import (
@@ -38,6 +44,7 @@ from forecast.frames.settle import settle_frequency
 from forecast.frames.stamps import Stamps, read_stamps
 from forecast.frames.stepped import Stepped
 from forecast.frames.targets import read_targets
+from forecast.frames.weights import lay_weights
 
 OnBadSeries = Literal["raise", "leave_out"]
 """What becomes of series at fault: the first one raises, or all are left out and listed."""
@@ -81,6 +88,12 @@ class DataContract:
     min_length: Annotated[int, Field(ge=1)] = 2
     """Steps below which a series is short."""
 
+    covariates: CovariateColumns = CovariateColumns()
+    """The columns that are known beside the target, by role."""
+
+    calendar: tuple[CalendarFeature, ...] = ()
+    """Covariates that are made from the stamps, in the zone in which days are counted, and so are known ahead."""
+
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
@@ -98,8 +111,20 @@ class Prepared:
     """The library of the frame."""
 
 
-def prepare(frame: Any, contract: DataContract | None = None, *, on_bad_series: OnBadSeries = "raise") -> Prepared:
+def prepare(
+    frame: Any,
+    contract: DataContract | None = None,
+    *,
+    covariates: Any = None,
+    horizon: int = 0,
+    schema: CovariateSchema | None = None,
+    on_bad_series: OnBadSeries = "raise",
+) -> Prepared:
     """Read a frame of pandas, polars (also lazy) or pyarrow into a panel.
+
+    `covariates` is a second frame with covariates by id and time (or by time alone, for all series): of the history, of
+    the `horizon` steps after each series' end, or both; where the first frame has the column too, its rows count.
+    `schema` is what a model has learnt of the covariates; it is read from the frames where there is none.
 
     A fault of the whole frame raises. Series at fault raise too, or are left out and listed where `on_bad_series` is
     "leave_out" and at least one series goes on.
@@ -108,19 +133,46 @@ def prepare(frame: Any, contract: DataContract | None = None, *, on_bad_series: 
         DataError: its class says what is wrong, its message names series, column, first stamp, count and fix.
     """
     contract = contract or DataContract()
-    table = read_table(frame, contract.columns)
+    table = read_table(frame, contract.columns, covariates=contract.covariates.names)
+    side = _read_side(covariates, contract, table)
     ids = read_ids(table.ids)
     stamps = read_stamps(table.times, column=table.time_type, zone=contract.zone, series=ids.series)
-    targets, converted = read_targets(table.targets)
-    ledger = Ledger(ids.names, table.times, table.columns)
+    targets, converted = read_targets(table)
+    spread = spread_channels(ids, times=table.times, moments=stamps.moments, targets=table.columns.targets)
+    ledger = Ledger(spread.names, spread.times, table.columns)
     ledger.findings += [*_ignored(table), *converted, *stamps.findings]
-    rows = Rows.sort(series=ids.series, moments=stamps.moments, targets=targets)
+    rows = Rows.sort(series=spread.series, moments=spread.moments, targets=targets)
     stepped = _judge(_step(rows, ledger, contract, stamps, table), ledger, contract)
+    stepped, laid = Laying(
+        table=table,
+        side=side,
+        ids=ids,
+        columns=contract.covariates,
+        calendar=contract.calendar,
+        on_duplicate=contract.on_duplicate,
+        horizon=horizon,
+        schema=schema,
+    ).lay(stepped, ledger)
     if on_bad_series == "raise" and ledger.faults:
         raise ledger.first_fault()
-    panel = stepped.panel(ledger.names, id_type=table.id_type)
+    panel = replace(
+        stepped.panel(ledger.names, id_type=table.id_type),
+        covariates=laid,
+        weights=lay_weights(stepped, table),
+        channels=channels_of(ids, stepped.rows.series[stepped.rows.starts], targets=table.columns.targets),
+    )
     report = _report(stepped, panel, ledger, table)
     return Prepared(panel, report, left_out=ledger.left_out(), columns=table.columns, like=kind_of(frame))
+
+
+def _read_side(covariates: Any, contract: DataContract, table: Table) -> SideRows | None:
+    names = contract.covariates.names
+    side = None
+    if covariates is not None:
+        side = SideRows.read(covariates, table.columns, covariates=names, zone=contract.zone)
+    there = (*table.parts, *(side.table.parts if side else ()))
+    check_present(contract.covariates, present=there, frame_columns=(*there, *table.ignored))
+    return side
 
 
 def _step(rows: Rows, ledger: Ledger, contract: DataContract, stamps: Stamps, table: Table) -> Stepped:
@@ -162,7 +214,10 @@ def _note_order(rows: Rows, ledger: Ledger) -> None:
 
 def _report(stepped: Stepped, panel: Panel, ledger: Ledger, table: Table) -> Report:
     rows = stepped.rows
-    ends = [table.times[int(rows.numbers[place])] for place in (rows.moments.arg_min(), rows.moments.arg_max())]
+    ends = [
+        table.times[int(rows.numbers[place]) % len(table.times)]
+        for place in (rows.moments.arg_min(), rows.moments.arg_max())
+    ]
     left_out = ledger.left_out()
     kept = [finding for finding in ledger.findings if finding.series not in left_out]
     return Report(

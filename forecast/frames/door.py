@@ -1,6 +1,6 @@
 """Frames of pandas, polars and pyarrow in: the columns that matter, as polars, with the types the caller gave them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,18 +14,23 @@ from forecast.frames.columns import ONLY_SERIES, Columns
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """The three columns of a frame, row for row as given."""
+    """The columns of a frame that play a part, row for row as given."""
 
     ids: pl.Series
     times: pl.Series
-    targets: pl.Series
     id_type: ColumnType
     time_type: ColumnType
     columns: Columns
     """The names under which the columns were found."""
 
+    parts: Mapping[str, pl.Series]
+    """The other columns that were asked for and found, by name: targets, weight, covariates."""
+
     ignored: tuple[str, ...]
     """Columns of the frame that play no part."""
+
+    has_ids: bool
+    """False where the frame has no id column, so that all its rows are of one series."""
 
 
 def kind_of(frame: Any) -> Kind:
@@ -45,24 +50,48 @@ def kind_of(frame: Any) -> Kind:
     )
 
 
-def read_table(frame: Any, columns: Columns) -> Table:
+def read_table(frame: Any, columns: Columns, *, covariates: Sequence[str] = ()) -> Table:
     """Take the columns that matter out of a frame; a pandas index that has a name counts as a column.
+
+    Covariates that the frame lacks are no fault here: they may lie in a frame of their own.
 
     Raises:
         ColumnMissing: a column is absent or ambiguous.
         WrongType: a column mixes types.
         DataError: the frame holds no rows.
     """
-    eager = _eager(frame, kind_of(frame))
-    names = list(eager.column_names if native.is_pyarrow_table(eager) else eager.columns)
+    eager, names = _opened(frame)
     found = columns.resolve(names)
-    targets, _ = _column(eager, found.target)
-    if not len(targets):
+    wanted = (*found.targets, *([] if found.weight is None else [found.weight]), *covariates)
+    table = _table(eager, names, columns=found, wanted=wanted)
+    if not len(table.times):
         raise DataError("the frame holds no rows; send at least one for each series to forecast")
-    times, time_type = _column(eager, found.time)
-    ids, id_type = _column(eager, found.id) if found.id in names else _only_series(len(targets), found.id)
-    ignored = tuple(name for name in names if name not in (found.id, found.time, found.target))
-    return Table(ids, times, targets, id_type=id_type, time_type=time_type, columns=found, ignored=ignored)
+    return table
+
+
+def read_side_table(frame: Any, columns: Columns, *, covariates: Sequence[str]) -> Table:
+    """Take the keys and covariates out of a frame that need not hold a target; it may have no rows.
+
+    Raises:
+        ColumnMissing: the id or time column is absent or ambiguous.
+        WrongType: a column mixes types.
+    """
+    eager, names = _opened(frame)
+    return _table(eager, names, columns=columns.resolve_keys(names), wanted=covariates)
+
+
+def _opened(frame: Any) -> tuple[Any, list[str]]:
+    eager = _eager(frame, kind_of(frame))
+    return eager, list(eager.column_names if native.is_pyarrow_table(eager) else eager.columns)
+
+
+def _table(eager: Any, names: Sequence[str], *, columns: Columns, wanted: Sequence[str]) -> Table:
+    times, time_type = _column(eager, columns.time)
+    ids, id_type = _column(eager, columns.id) if columns.id in names else _only_series(len(times), columns.id)
+    parts = {name: _column(eager, name)[0] for name in dict.fromkeys(wanted) if name in names}
+    ignored = tuple(name for name in names if name not in (columns.id, columns.time, *parts))
+    has_ids = columns.id in names
+    return Table(ids, times, id_type, time_type, columns=columns, parts=parts, ignored=ignored, has_ids=has_ids)
 
 
 def _eager(frame: Any, kind: Kind) -> Any:

@@ -29,7 +29,10 @@ def absent_steps(stepped: Stepped) -> Absent:
     within = np.arange(len(group)) - np.repeat(np.cumsum(counts) - counts, counts)
     steps = np.repeat(stepped.steps[before], counts) + 1 + within
     second = _second_passes(stepped, group, steps)
-    return Absent(_groups(stepped, group[~second], steps[~second]), _groups(stepped, group[second], steps[second]))
+    return Absent(
+        step_groups(stepped, group[~second], steps=steps[~second]),
+        step_groups(stepped, group[second], steps=steps[second]),
+    )
 
 
 def _second_passes(
@@ -43,7 +46,10 @@ def _second_passes(
     return (moments != first_passes).to_numpy()
 
 
-def _groups(stepped: Stepped, group: Int64[np.ndarray, " step"], steps: Int64[np.ndarray, " step"]) -> list[Group]:
+def step_groups(
+    stepped: Stepped, group: Int64[np.ndarray, " step"], *, steps: Int64[np.ndarray, " step"]
+) -> list[Group]:
+    """Group steps, in ascending order, by the series (its place among those that have rows) that they are of."""
     owners, first, counts = np.unique(group, return_index=True, return_counts=True)
     stamps = stepped.axis.stamps_at(owners, steps=steps[first])
     numbers = stepped.rows.series[stepped.rows.starts[owners]]

@@ -84,6 +84,9 @@ class Panel:
 
     def select(self, numbers: Sequence[int]) -> "Panel":
         """Give a panel of the chosen series, in the order asked for."""
+        channels = self.channels
+        if channels is not None:
+            channels = Channels(channels.names, _entities(channels, numbers))
         places = [np.arange(self.offsets[number], self.offsets[number + 1]) for number in numbers]
         rows = np.concatenate(places) if places else np.empty(0, dtype=np.int64)
         bounds = np.concatenate([[0], np.cumsum([len(place) for place in places])]).astype(np.int64)
@@ -96,4 +99,13 @@ class Panel:
             axis=self.axis.select(numbers),
             covariates=None if self.covariates is None else self.covariates.select(numbers),
             weights=None if self.weights is None else self.weights[rows],
+            channels=channels,
         )
+
+
+def _entities(channels: Channels, numbers: Sequence[int]) -> tuple[str | int, ...]:
+    """Give the entities of the chosen series, which must be whole ones."""
+    count = len(channels)
+    whole = [number for first in numbers[::count] for number in range(first, first + count)]
+    assert list(numbers) == whole and all(first % count == 0 for first in numbers[::count]), "choose whole entities"
+    return tuple(channels.entities[first // count] for first in numbers[::count])

@@ -58,7 +58,7 @@ def judge_gaps(stepped: Stepped, ledger: Ledger, *, policy: OnGap) -> None:
 def judge_missing(rows: Rows, ledger: Ledger, *, policy: OnMissing) -> None:
     """Report rows without a target value, or put the series at fault."""
     groups = ledger.groups(rows, np.isnan(rows.values))
-    column = ledger.columns.target
+    column = ledger.columns.target_text
     if policy == "refuse":
         fix = "fill or drop them, or set on_missing='mask' to treat them as unobserved"
         ledger.refuse(groups, MissingValues, column=column, what="missing values", fix=fix)
@@ -91,7 +91,9 @@ def note_constant(rows: Rows, ledger: Ledger) -> None:
     constant = np.fmin.reduceat(rows.values, rows.starts) == np.fmax.reduceat(rows.values, rows.starts)
     groups = ledger.groups(rows, constant[rows.group] & ~np.isnan(rows.values))
     repeated = [group for group in groups if group.count > 1]
-    ledger.note(repeated, "constant", column=ledger.columns.target, what="values that are all the same", action="kept")
+    ledger.note(
+        repeated, "constant", column=ledger.columns.target_text, what="values that are all the same", action="kept"
+    )
 
 
 def _means(values: Float64[np.ndarray, " row"], repeats: Bool[np.ndarray, " row"]) -> Float64[np.ndarray, " row"]:

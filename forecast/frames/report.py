@@ -7,6 +7,7 @@ FindingKind = Literal[
     "clock_change",
     "constant",
     "converted",
+    "covariate_missing",
     "duplicates",
     "gaps",
     "ignored_columns",
@@ -15,6 +16,8 @@ FindingKind = Literal[
     "reordered",
     "rounded",
     "short",
+    "unknown_category",
+    "unused_covariates",
     "unused_zone",
 ]
 

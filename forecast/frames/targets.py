@@ -3,18 +3,24 @@
 import polars as pl
 
 from forecast.errors import WrongType
+from forecast.frames.door import Table
 from forecast.frames.report import Finding
 
 EXACT = 2**53
 """Integers beyond it do not all have a float64 of their own."""
 
 
-def read_targets(targets: pl.Series) -> tuple[pl.Series, list[Finding]]:
-    """Give the target as Float64, missing values null, and what the conversion did.
+def read_targets(table: Table) -> tuple[pl.Series, list[Finding]]:
+    """Give the targets as Float64, one below the other, missing values null, and what the conversion did.
 
     Raises:
-        WrongType: the column holds no numbers.
+        WrongType: a column holds no numbers.
     """
+    read = [_read(table.parts[name]) for name in table.columns.targets]
+    return pl.concat([numbers.alias("") for numbers, _ in read]), [finding for _, found in read for finding in found]
+
+
+def _read(targets: pl.Series) -> tuple[pl.Series, list[Finding]]:
     dtype = targets.dtype
     if not (dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)):
         raise WrongType(

@@ -10,7 +10,7 @@ from jaxtyping import Int64
 
 from forecast.errors import FrequencyError
 from forecast.frames.calendar.base import Origins
-from forecast.frames.clock import Places, stamps_at
+from forecast.frames.clock import Places, places_of, stamps_at
 from forecast.frames.column_type import ColumnType
 from forecast.frames.frequency import Frequency
 from forecast.frames.text_time import TextFormat
@@ -86,6 +86,14 @@ class TimeAxis:
     def stamps_at(self, numbers: Int64[np.ndarray, " n"], *, steps: Int64[np.ndarray, " n"]) -> pl.Series:
         """Give the stamp of one step a row, in the caller's dtype, unit and zone; row `n` is of series `numbers[n]`."""
         return self.stamp_type.dress(self.moments_at(numbers, steps=steps))
+
+    def steps_at(self, numbers: Int64[np.ndarray, " n"], *, moments: pl.Series) -> Int64[np.ndarray, " n"]:
+        """Give the step of one moment a row: `moments_at` of it is that moment, or an earlier one where none is on it.
+
+        `moments` are of the type computed in, without nulls.
+        """
+        calendar = self.frequency.calendar
+        return calendar.steps(places_of(moments, clock=calendar.clock).places, origins=self.origins.take(numbers))
 
     def moments_at(self, numbers: Int64[np.ndarray, " n"], *, steps: Int64[np.ndarray, " n"]) -> pl.Series:
         """Give the moment of one step a row as Int64 or Datetime, also where the caller's stamps are text or dates."""

@@ -88,6 +88,22 @@ def in_order(levels: tuple[float, ...]) -> bool:
     return all(low < high for low, high in pairwise((0.0, *levels, 1.0)))
 
 
-def masked_mean(loss: Float[Tensor, "batch horizon"], observed: Bool[Tensor, "batch horizon"]) -> Float[Tensor, ""]:
-    """Give the mean over observed steps; 0 if there is none, so that an empty batch cannot stop a run."""
-    return torch.where(observed, loss, 0.0).sum() / observed.sum().clamp(min=1)
+def masked_mean(
+    loss: Float[Tensor, "batch horizon"],
+    observed: Bool[Tensor, "batch horizon"],
+    *,
+    weight: Float[Tensor, "batch horizon"] | None = None,
+) -> Float[Tensor, ""]:
+    """Give the mean over observed steps, each counted `weight` times; 0 if none counts, so that no batch stops a run.
+
+    Weights count against each other within the batch: doubling all of them changes nothing, and what stands in a step
+    of weight 0 does not matter.
+    """
+    if weight is None:
+        return torch.where(observed, loss, 0.0).sum() / observed.sum().clamp(min=1)
+    counts = observed & (weight > 0)
+    weight = torch.where(counts, weight, 0.0)
+    # In shares of the largest, so that neither a sum of large weights overflows nor one of small ones vanishes.
+    weight = (weight / weight.amax().clamp(min=torch.finfo(weight.dtype).tiny)).to(loss.dtype)
+    total = weight.sum()
+    return (torch.where(counts, loss, 0.0) * weight).sum() / torch.where(total > 0, total, 1.0)

@@ -7,6 +7,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from forecast.attention.pattern import Full
+from forecast.model.covariates import Beside
 from forecast.model.layers import EncoderLayer, LayerConfig
 from forecast.model.patching import PatchEmbedding, patch_from_right
 from forecast.position import PositionEncoding
@@ -23,27 +24,51 @@ class Memory:
 class Encoder(nn.Module):
     """Patches of the past, positions counted back from the newest, self-attention layers."""
 
-    def __init__(self, layer: LayerConfig, *, patch_length: int, num_layers: int, position: PositionEncoding):
+    def __init__(
+        self,
+        layer: LayerConfig,
+        *,
+        patch_length: int,
+        num_layers: int,
+        position: PositionEncoding,
+        num_covariate_features: int = 0,
+    ):
         super().__init__()
         self.patch_length = patch_length
-        self.embedding = PatchEmbedding(2 * patch_length, layer.d_model)
+        self.embedding = PatchEmbedding((2 + num_covariate_features) * patch_length, layer.d_model)
         self.position = position
         self.dropout = nn.Dropout(layer.dropout)
         self.layers = nn.ModuleList(EncoderLayer(layer, pattern=Full()) for _ in range(num_layers))
         self.norm = layer.final_norm()
 
-    def forward(self, past: Float[Tensor, "batch context"], observed: Bool[Tensor, "batch context"]) -> Memory:
+    def forward(
+        self,
+        past: Float[Tensor, "batch context"],
+        observed: Bool[Tensor, "batch context"],
+        *,
+        beside: Beside | None = None,
+    ) -> Memory:
         """Encode the scaled past; patches without any observed step are hidden from every attention."""
         values = patch_from_right(past * observed, patch_length=self.patch_length)
         seen = patch_from_right(observed, patch_length=self.patch_length)
         token_observed = _none_if_all(seen.any(dim=-1))
         # Position 0 is the newest patch, so that a token means the same in contexts of every length.
         ages = torch.arange(values.shape[1] - 1, -1, -1, device=past.device)
-        tokens = self.embedding(torch.cat([values, seen.to(values.dtype)], dim=-1)) + self.position(ages)
-        tokens = self.dropout(tokens)
+        features = [values, seen.to(values.dtype)]
+        if beside is not None:
+            features.append(patch_from_right(beside.context, patch_length=self.patch_length))
+        tokens = self.embedding(torch.cat(features, dim=-1)) + self.position(ages)
+        tokens = self.dropout(tokens if beside is None else add_static(tokens, beside.static))
         for layer in self.layers:
             tokens = layer(tokens, observed=token_observed)
         return Memory(self.norm(tokens), token_observed)
+
+
+def add_static(
+    tokens: Float[Tensor, "batch token d_model"], static: Float[Tensor, "batch d_model"] | None
+) -> Float[Tensor, "batch token d_model"]:
+    """Tell every token of a series what is known of the series."""
+    return tokens if static is None else tokens + static[:, None]
 
 
 def _none_if_all(observed: Bool[Tensor, "batch token"]) -> Bool[Tensor, "batch token"] | None:

@@ -10,16 +10,34 @@ def num_patches(steps: int, *, patch_length: int) -> int:
     return -(-steps // patch_length)
 
 
-def patch_from_right(steps: Shaped[Tensor, "batch step"], *, patch_length: int) -> Shaped[Tensor, "batch patch width"]:
-    """Cut so that the newest step ends the last patch; the oldest patch is padded with 0 (False) on its left."""
+def patch_from_right(
+    steps: Shaped[Tensor, "batch step *feature"], *, patch_length: int
+) -> Shaped[Tensor, "batch patch width"]:
+    """Cut so that the newest step ends the last patch; the oldest patch is padded with 0 (False) on its left.
+
+    Where steps have several features, a patch holds those of its first step, then of its second.
+    """
     missing = -steps.shape[1] % patch_length
-    return functional.pad(steps, (missing, 0)).unflatten(1, (-1, patch_length))
+    return _patched(pad_steps(steps, before=missing), patch_length)
 
 
-def patch_from_left(steps: Shaped[Tensor, "batch step"], *, patch_length: int) -> Shaped[Tensor, "batch patch width"]:
+def patch_from_left(
+    steps: Shaped[Tensor, "batch step *feature"], *, patch_length: int
+) -> Shaped[Tensor, "batch patch width"]:
     """Cut so that the first step begins the first patch; the last patch is padded with 0 (False) on its right."""
     missing = -steps.shape[1] % patch_length
-    return functional.pad(steps, (0, missing)).unflatten(1, (-1, patch_length))
+    return _patched(pad_steps(steps, after=missing), patch_length)
+
+
+def pad_steps(
+    steps: Shaped[Tensor, "batch step *feature"], *, before: int = 0, after: int = 0
+) -> Shaped[Tensor, "batch padded *feature"]:
+    """Put steps of 0 (False) before the first and after the last."""
+    return functional.pad(steps, [0, 0] * (steps.ndim - 2) + [before, after])
+
+
+def _patched(steps: Tensor, patch_length: int) -> Tensor:
+    return steps.unflatten(1, (-1, patch_length)).flatten(2)
 
 
 class PatchEmbedding(nn.Module):

@@ -18,9 +18,9 @@ FLAT = 1e-9  # spread below this share of the largest value is rounding of float
 
 @dataclass(frozen=True, eq=False)
 class Scale:
-    """Where a window stands and how far it swings, in the caller's units."""
+    """Where a window stands and how far it swings, in the units of the values measured."""
 
-    level: Float64[Tensor, "batch 1"]
+    level: Float64[Tensor, "batch #step"]
     spread: Float64[Tensor, "batch 1"]
     """0 for a window that does not move: whatever the network says, its forecast is the level itself."""
 
@@ -35,9 +35,14 @@ class Scale:
         return torch.where(self.moves, scaled, scaled.clamp(-1, 1)).float()
 
     def undo(self, scaled: Float[Tensor, "batch *step"]) -> Float64[Tensor, "batch *step"]:
-        """Bring values of the network back to the caller's units."""
-        shape = (-1, *[1] * (scaled.ndim - 1))
-        return self.level.view(shape) + self.spread.view(shape) * scaled.double()
+        """Bring values of the network back to the units of the values measured."""
+        further = [1] * (scaled.ndim - 2)
+        level, spread = (part.view(*part.shape, *further) for part in (self.level, self.spread))
+        return level + spread * scaled.double()
+
+    def summed(self, counts: Float64[Tensor, "#batch #step"]) -> "Scale":
+        """Give the scale of steps each of which sums up so many of the steps measured: their levels add up."""
+        return Scale(level=self.level * counts, spread=self.spread)
 
 
 @config

@@ -1,6 +1,6 @@
 """The model: scaling, draft, encoder, decoder and head, for training and for forecasting."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import torch
@@ -8,16 +8,20 @@ from jaxtyping import Bool, Float, Float64
 from pydantic import PositiveInt, model_validator
 from torch import Tensor, nn
 
-from forecast.batch import Batch
+from forecast.batch import Batch, CovariateWindows
 from forecast.config import config
+from forecast.covariate_scales import CovariateScales
+from forecast.errors import ColumnMissing
 from forecast.forecast import Forecast
+from forecast.frames.covariates import CovariateSchema
 from forecast.linear import LinearMap, Measure
 from forecast.losses import AnyHead, Quantile, masked_mean
-from forecast.model.decoding import AnyDecoder, Autoregressive, Direct, Known, Target
+from forecast.model.covariates import Beside, CovariateFeatures
+from forecast.model.decoding import AnyDecoder, Autoregressive, Direct, Known, Setting, Target
 from forecast.model.draft import Draft, Ridge
 from forecast.model.encoder import Encoder
 from forecast.model.layers import LayerConfig
-from forecast.model.patching import num_patches
+from forecast.model.patching import num_patches, pad_steps
 from forecast.model.scaling import MeanStd, Scale, Scaling
 from forecast.position import NoPosition, Position, Sinusoidal
 
@@ -85,29 +89,41 @@ class Window:
 class ForecastModel(nn.Module):
     """An encoder-decoder Transformer over patches (Vaswani et al. 2017; Nie et al. 2023)."""
 
-    def __init__(self, config: ModelConfig):
+    def __init__(self, config: ModelConfig, *, covariates: CovariateSchema | None = None):
         super().__init__()
         self.config = config
+        self.schema = covariates or CovariateSchema()
         num_positions = num_patches(config.context_length, patch_length=config.patch_length)
+        features = CovariateFeatures(self.schema, d_model=config.layer.d_model) if self.schema else None
         self.encoder = Encoder(
             config.layer,
             patch_length=config.patch_length,
             num_layers=config.num_encoder_layers,
             position=config.position.build(config.layer.d_model, num_positions=num_positions),
+            num_covariate_features=0 if features is None else features.num_context,
         )
         self.decoder = config.decoder.build(
-            config.layer,
-            position=config.position,
-            horizon=config.horizon,
-            num_parameters=config.head.num_parameters,
-            has_draft=config.draft is not None,
+            Setting(
+                config.layer,
+                config.position,
+                horizon=config.horizon,
+                num_parameters=config.head.num_parameters,
+                has_draft=config.draft is not None,
+                num_ahead=0 if features is None else features.num_ahead,
+            )
         )
         self.draft = self._unsolved_draft()
+        self.covariates = features
 
     def install_draft(self, solved: LinearMap) -> None:
         """Give the model its solved draft, before training."""
         assert self.draft is not None, "the configuration has no draft"
         self.draft.install(solved)
+
+    def install_covariate_scales(self, scales: CovariateScales) -> None:
+        """Give the model what its covariates are measured in, before training."""
+        assert self.covariates is not None, "the model has no covariates"
+        self.covariates.install(scales)
 
     def _unsolved_draft(self) -> Draft | None:
         draft = self.config.draft
@@ -141,8 +157,11 @@ class ForecastModel(nn.Module):
         *,
         horizon: int,
         quantile_levels: tuple[float, ...] | None = None,
+        covariates: CovariateWindows | None = None,
     ) -> Forecast:
         """Forecast any horizon from any context, in the units of `past`; the head's own levels where none are given.
+
+        `covariates` spans the context and the horizon, for a model that was trained with some.
 
         Beyond the trained horizon the forecast goes on in blocks, each from a context that ends in the medians of the
         block before: intervals of later blocks do not hold the uncertainty of those medians.
@@ -154,8 +173,11 @@ class ForecastModel(nn.Module):
         assert not self.training, "call eval() first: dropout would make the forecast random"
         levels = self.config.head.default_quantile_levels if quantile_levels is None else quantile_levels
         means, quantiles, done = [], [], 0
+        origin = past.shape[1]
         while done < horizon:
-            block = self._block(past, past_observed, horizon=min(horizon - done, self.config.horizon), levels=levels)
+            beside = self._known_at(covariates, origin=origin + done, context_length=past.shape[1])
+            size = min(horizon - done, self.config.horizon)
+            block = self._block(past, past_observed, beside, horizon=size, levels=levels)
             means.append(block.mean)
             quantiles.append(block.quantiles)
             done += block.mean.shape[1]
@@ -166,8 +188,16 @@ class ForecastModel(nn.Module):
             quantile_levels=levels,
         )
 
-    def _block(self, past: Tensor, past_observed: Tensor, *, horizon: int, levels: tuple[float, ...]) -> "Block":
-        window = self._window(past, past_observed, horizon=self.config.horizon)
+    def _block(
+        self,
+        past: Tensor,
+        past_observed: Tensor,
+        covariates: CovariateWindows | None,
+        *,
+        horizon: int,
+        levels: tuple[float, ...],
+    ) -> "Block":
+        window = self._window(past, past_observed, covariates, horizon=self.config.horizon)
         parameters = self.decoder.roll_out(window.known, horizon=horizon)
         head, undo = self.config.head, window.scale.undo
         return Block(
@@ -177,7 +207,8 @@ class ForecastModel(nn.Module):
         )
 
     def _taught(self, batch: Batch) -> tuple[Window, Target]:
-        window = self._window(batch.past, batch.past_observed, horizon=batch.future.shape[1])
+        horizon = batch.future.shape[1]
+        window = self._window(batch.past, batch.past_observed, batch.covariates, horizon=horizon)
         return window, Target(window.scale.apply(batch.future), batch.future_observed)
 
     def _loss(self, parameters: Tensor, batch: Batch, window: Window, target: Target) -> Float[Tensor, ""]:
@@ -189,17 +220,53 @@ class ForecastModel(nn.Module):
         own = scale.spread if self.config.loss_unit == "series" else batch.unit[:, None]
         return (own / batch.unit[:, None]).float()
 
-    def _window(self, past: Tensor, past_observed: Tensor, *, horizon: int) -> Window:
+    def _known_at(
+        self, covariates: CovariateWindows | None, *, origin: int, context_length: int
+    ) -> CovariateWindows | None:
+        """Give what is known of the context before a step and of the trained horizon from it on."""
+        if covariates is None:
+            return None
+        last = origin + self.config.horizon
+        missing = max(0, last - covariates.steps.shape[1])
+        kept = slice(origin - context_length, last)
+        return replace(
+            covariates,
+            steps=pad_steps(covariates.steps[:, kept], after=missing),
+            steps_observed=pad_steps(covariates.steps_observed[:, kept], after=missing),
+        )
+
+    def _window(
+        self, past: Tensor, past_observed: Tensor, covariates: CovariateWindows | None = None, *, horizon: int
+    ) -> Window:
         scale = self.config.scaling.measure(past, past_observed)
         scaled = scale.apply(past) * past_observed
+        beside = self._beside(covariates, context_length=past.shape[1])
         known = Known(
-            memory=self.encoder(scaled, past_observed),
+            memory=self.encoder(scaled, past_observed, beside=beside),
             past=scaled,
             past_observed=past_observed,
             draft=self._draft(past, past_observed, scale, horizon=horizon),
             label_draft=self._label_draft(past, past_observed, scale),
+            ahead=None if beside is None else self._ahead(beside, context_length=past.shape[1]),
+            static=None if beside is None else beside.static,
         )
         return Window(known, scale)
+
+    def _beside(self, covariates: CovariateWindows | None, *, context_length: int) -> Beside | None:
+        if self.covariates is None:
+            return None
+        if covariates is None:
+            names = ", ".join(covariate.name for covariate in (*self.schema.steps, *self.schema.static))
+            raise ColumnMissing(f"the model was trained with covariates and is given none; give {names}")
+        return self.covariates(covariates, context_length=context_length)
+
+    def _ahead(self, beside: Beside, *, context_length: int) -> Tensor | None:
+        """Give what is known ahead of label and horizon; what lies before the context is unknown."""
+        if not beside.ahead.shape[-1]:
+            return None
+        length = self.decoder.label_length
+        known = beside.ahead[:, max(0, context_length - length) :]
+        return pad_steps(known, before=max(0, length - context_length))
 
     def _draft(self, past: Tensor, past_observed: Tensor, scale: Scale, *, horizon: int) -> Tensor | None:
         return None if self.draft is None else scale.apply(self.draft(past, past_observed, horizon=horizon))

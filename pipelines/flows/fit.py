@@ -11,6 +11,7 @@ from lightning.pytorch import seed_everything
 
 from forecast.artifact import Artifact
 from forecast.card import describe
+from forecast.covariate_scales import measure_covariates
 from forecast.frames.contract import Prepared
 from forecast.frames.panel import Panel
 from forecast.linear import fit_linear
@@ -64,7 +65,9 @@ def fit_panel(
         stride=trainer.stride,
         validation_stride=trainer.validation_stride,
     )
-    model = ForecastModel(model_config)
+    model = ForecastModel(model_config, covariates=None if panel.covariates is None else panel.covariates.schema)
+    if panel.covariates is not None:
+        model.install_covariate_scales(measure_covariates(panel.covariates, ends=parts.train_end))
     _solve_draft(model, panel, ends=parts.train_end, units=units)
     fit = fit_model(
         model,

@@ -5,10 +5,11 @@ from typing import Annotated
 from forecast.config import Tagged
 from pipelines.sources.base import Description
 from pipelines.sources.embedded import EmbeddedSource
-from pipelines.sources.files import FilesSource, Wide
+from pipelines.sources.files import FilesSource
 from pipelines.sources.public import PublicSource
 from pipelines.sources.sine import SineSource
+from pipelines.sources.wide import SeriesInColumns, SeriesInRows, Wide
 
 Source = Annotated[EmbeddedSource | FilesSource | PublicSource | SineSource, Tagged]
 
-__all__ = ["Description", "EmbeddedSource", "FilesSource", "PublicSource", "SineSource", "Source", "Wide"]
+__all__ = ["Description", "EmbeddedSource", "FilesSource", "PublicSource", "SeriesInColumns", "SeriesInRows", "SineSource", "Source", "Wide"]

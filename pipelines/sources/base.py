@@ -1,9 +1,13 @@
-"""What every source gives: a long frame, and a description of where it comes from."""
+"""What every source gives: a long frame, whole or in pieces, and a description of where it comes from."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import polars as pl
+
+CHUNK_ROWS = 100_000
+"""Rows of a piece: a few megabytes, enough to keep the work for each piece small beside the work for its rows."""
 
 
 @dataclass(frozen=True)
@@ -14,7 +18,7 @@ class Description:
     """Short name of the data set."""
 
     origin: str
-    """The place a person can go to: a URL, paths, or a formula."""
+    """The place a person can go to: a URL, paths, or a formula; never with a password or a signature in it."""
 
     holds: str
     """What the rows are, in one sentence."""
@@ -41,6 +45,13 @@ class SourceContract(ABC):
         Raises:
             SourceError: the rows cannot be read; says where they were looked for and what to do.
         """
+
+    def chunks(self) -> Iterator[pl.DataFrame]:
+        """Give the rows of `read` in the same order, in one or more pieces of the same columns and types.
+
+        A source that can be larger than memory gives small pieces and holds few of them at a time.
+        """
+        yield self.read()
 
     @abstractmethod
     def describe(self) -> Description:

@@ -1,68 +1,133 @@
-"""The file formats that rows are read from, told apart by the ending of the name; a new one is a line in `READERS`."""
+"""The file formats that rows are read from, told apart by the ending of the name; a new one is a line in `FORMATS`."""
 
-from collections.abc import Callable
+import lzma
+import shutil
+import zlib
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import polars as pl
 
 from forecast.errors import SourceError
+from pipelines.sources.secrets import masked
 
 ARROW_FILE_MAGIC = b"ARROW1"  # the file format begins with it; the stream format, under the same endings, does not
 
+Scan = Callable[[str, Path], pl.LazyFrame]
+"""From the address of a file, and a folder for what it needs meanwhile, to its rows, not yet read."""
 
-def read_text(path: Path) -> pl.DataFrame:
+
+@dataclass(frozen=True)
+class Format:
+    """How files of one ending are read."""
+
+    scan: Scan
+
+    scan_many: Callable[[str, str], pl.LazyFrame]
+    """From a pattern in an object store, and a name, to rows with a column of that name for the file's address."""
+
+    is_text: bool = False
+    """True where the cells are text, whose types all cells together decide."""
+
+    local_only: bool = False
+    """True where polars does not read the format from a store."""
+
+
+def scan_text(address: str, _: Path) -> pl.LazyFrame:
     """Give every cell of a CSV as it is written, an empty one as missing; a byte order mark is no part of a name."""
-    return pl.read_csv(path, infer_schema=False, glob=False)
+    return pl.scan_csv(address, infer_schema=False, glob=False)
 
 
-def read_parquet(path: Path) -> pl.DataFrame:
+def scan_xz(address: str, folder: Path) -> pl.LazyFrame:
+    """Unpack a CSV, which polars does not do for this kind, into the folder first."""
+    with lzma.open(address) as packed:
+        return scan_text(str(_unpacked(packed, folder)), folder)
+
+
+def scan_parquet(address: str, _: Path) -> pl.LazyFrame:
     """Give the rows of a Parquet file."""
-    return pl.read_parquet(path, glob=False)
+    return pl.scan_parquet(address, glob=False, hive_partitioning=False)
 
 
-def read_arrow(path: Path) -> pl.DataFrame:
-    """Give the rows of an Arrow file or stream."""
-    content = path.read_bytes()
-    return pl.read_ipc(content) if content.startswith(ARROW_FILE_MAGIC) else pl.read_ipc_stream(content)
+def scan_arrow(address: str, _: Path) -> pl.LazyFrame:
+    """Give the rows of an Arrow file, or of a local Arrow stream, which is read whole."""
+    local = Path(address)
+    if local.is_file() and not _is_arrow_file(local):
+        return pl.read_ipc_stream(local).lazy()
+    return pl.scan_ipc(address, glob=False, hive_partitioning=False)
 
 
-Reader = Callable[[Path], pl.DataFrame]
-READERS: dict[str, Reader] = {
-    ".csv": read_text,
-    ".csv.gz": read_text,
-    ".csv.zst": read_text,
-    ".parquet": read_parquet,
-    ".pq": read_parquet,
-    ".arrow": read_arrow,
-    ".ipc": read_arrow,
-    ".feather": read_arrow,
+def _many_texts(pattern: str, name: str) -> pl.LazyFrame:
+    return pl.scan_csv(pattern, infer_schema=False, include_file_paths=name)
+
+
+def _many_parquets(pattern: str, name: str) -> pl.LazyFrame:
+    return pl.scan_parquet(pattern, hive_partitioning=False, include_file_paths=name, extra_columns="ignore")
+
+
+def _many_arrows(pattern: str, name: str) -> pl.LazyFrame:
+    return pl.scan_ipc(pattern, hive_partitioning=False, include_file_paths=name)
+
+
+TEXT = Format(scan_text, _many_texts, is_text=True)
+XZ = Format(scan_xz, _many_texts, is_text=True, local_only=True)
+PARQUET = Format(scan_parquet, _many_parquets)
+ARROW = Format(scan_arrow, _many_arrows)
+
+FORMATS: dict[str, Format] = {
+    ".csv": TEXT,
+    ".csv.gz": TEXT,
+    ".csv.zst": TEXT,
+    ".csv.xz": XZ,
+    ".parquet": PARQUET,
+    ".pq": PARQUET,
+    ".arrow": ARROW,
+    ".ipc": ARROW,
+    ".feather": ARROW,
 }
 
 
-def reader_of(path: Path) -> Reader:
-    """Give what reads the file at `path`.
+def format_of(address: str) -> Format:
+    """Give how the file at a path or URL is read.
 
     Raises:
         SourceError: its name has no known ending.
     """
-    for ending, reader in READERS.items():
-        if path.name.lower().endswith(ending):
-            return reader
-    raise SourceError(f"{path} has no known ending; known are {', '.join(READERS)}", field="paths")
+    name = address.partition("?")[0] if "://" in address else address
+    for ending, known in FORMATS.items():
+        if name.lower().endswith(ending):
+            return known
+    raise SourceError(f"{masked(address)} has no known ending; known are {', '.join(FORMATS)}", field="paths")
 
 
-def read_file(path: Path) -> pl.DataFrame:
-    """Give the rows of one file; the cells of a text file are text still.
+@contextmanager
+def reading(address: str) -> Generator[None]:
+    """Say of what goes wrong while a file is read, which file it was, without a secret of its address.
 
     Raises:
-        SourceError: the file's ending is unknown, or its content is not what the ending says.
+        SourceError: the file is not there, or its content is not what the ending says.
     """
-    reader = reader_of(path)
     try:
-        return reader(path)
-    except (pl.exceptions.PolarsError, OSError) as failure:
-        reason = str(failure).partition("\n")[0]
+        yield
+    except (pl.exceptions.PolarsError, OSError, EOFError, lzma.LZMAError, zlib.error) as failure:
+        reason = masked(str(failure).partition("\n")[0], url=address)
         raise SourceError(
-            f"{path} cannot be read as its ending says: {reason}; check that it is whole and, if it is text, in UTF-8",
+            f"{masked(address)} cannot be read as its ending says: {reason}; check that it is whole and, if it is "
+            f"text, in UTF-8",
             field="paths",
-        ) from failure
+        ) from None
+
+
+def _is_arrow_file(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(ARROW_FILE_MAGIC)) == ARROW_FILE_MAGIC
+
+
+def _unpacked(packed: IO[bytes], folder: Path) -> Path:
+    target = folder / f"{len(list(folder.iterdir()))}.csv"
+    with target.open("wb") as plain:
+        shutil.copyfileobj(packed, plain)
+    return target

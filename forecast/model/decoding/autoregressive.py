@@ -16,10 +16,10 @@ from torch.nn import functional
 from forecast.attention.cache import Cache
 from forecast.attention.pattern import Causal
 from forecast.config import config
-from forecast.model.decoding.base import Decoder, Known, PatchOutput, Target
-from forecast.model.layers import DecoderStack, LayerConfig
+from forecast.model.decoding.base import Decoder, Known, Setting, Target
+from forecast.model.encoder import add_static
+from forecast.model.layers import DecoderStack
 from forecast.model.patching import PatchEmbedding, num_patches, patch_from_left, patch_from_right
-from forecast.position import Position, PositionEncoding
 
 
 @config
@@ -42,25 +42,13 @@ class Autoregressive:
             raise ValueError(f"label_length {self.label_length} must be a multiple of patch_length {self.patch_length}")
         return self
 
-    def build(
-        self, layer: LayerConfig, *, position: Position, horizon: int, num_parameters: int, has_draft: bool
-    ) -> Decoder:
+    def build(self, setting: Setting) -> Decoder:
         """Build the decoder for a trained horizon."""
-        num_label_patches = (self.label_length or self.patch_length) // self.patch_length
-        num_positions = num_label_patches + num_patches(horizon, patch_length=self.patch_length) - 1
         return AutoregressiveDecoder(
-            layer,
+            setting,
             patch_length=self.patch_length,
-            num_label_patches=num_label_patches,
+            num_label_patches=(self.label_length or self.patch_length) // self.patch_length,
             num_layers=self.num_layers,
-            position=position.build(layer.d_model, num_positions=num_positions),
-            output=PatchOutput(
-                layer.d_model,
-                patch_length=self.patch_length,
-                num_parameters=num_parameters,
-                refines_draft=has_draft,
-            ),
-            has_draft=has_draft,
         )
 
 
@@ -74,37 +62,34 @@ class Shown:
     """The draft of the patch itself: what it missed is shown."""
     coming: Tensor | None
     """The draft of the patch to be forecast from here."""
+    ahead: Tensor | None
+    """The covariates of that patch that are known ahead."""
 
     def features(self) -> Float[Tensor, "batch patch feature"]:
         """Lay everything known of a patch side by side."""
         parts = [self.values, self.observed.to(self.values.dtype)]
         if self.drafted is not None and self.coming is not None:
             parts += [(self.values - self.drafted) * self.observed, self.coming]
+        if self.ahead is not None:
+            parts.append(self.ahead)
         return torch.cat(parts, dim=-1)
 
 
 class AutoregressiveDecoder(Decoder):
     """Causal self-attention over label and target patches, cross-attention to the context."""
 
-    def __init__(
-        self,
-        layer: LayerConfig,
-        *,
-        patch_length: int,
-        num_label_patches: int,
-        num_layers: int,
-        position: PositionEncoding,
-        output: PatchOutput,
-        has_draft: bool,
-    ):
+    def __init__(self, setting: Setting, *, patch_length: int, num_label_patches: int, num_layers: int):
         super().__init__()
+        d_model = setting.layer.d_model
+        num_positions = num_label_patches + num_patches(setting.horizon, patch_length=patch_length) - 1
+        num_features = (4 if setting.has_draft else 2) + setting.num_ahead
         self.patch_length = patch_length
         self.num_label_patches = num_label_patches
-        self.embedding = PatchEmbedding((4 if has_draft else 2) * patch_length, layer.d_model)
-        self.position = position
-        self.dropout = nn.Dropout(layer.dropout)
-        self.stack = DecoderStack(layer, num_layers=num_layers, pattern=Causal())
-        self.output = output
+        self.position = setting.position.build(d_model, num_positions=num_positions)
+        self.output = setting.output(patch_length=patch_length)
+        self.embedding = PatchEmbedding(num_features * patch_length, d_model)
+        self.dropout = nn.Dropout(setting.layer.dropout)
+        self.stack = DecoderStack(setting.layer, num_layers=num_layers, pattern=Causal())
 
     @property
     def label_length(self) -> int:
@@ -115,7 +100,7 @@ class AutoregressiveDecoder(Decoder):
         """Decode all patches in one pass; the causal pattern hides from each what it must forecast."""
         horizon = target.future.shape[1]
         shown, drafts = self._shifted(known, target)
-        tokens = self._embed(shown, first_position=0)
+        tokens = self._embed(shown, known, first_position=0)
         memory = self.stack.project_memory(known.memory.tokens)
         decoded = self.stack(tokens, memory=memory, memory_observed=known.memory.observed)
         return self.output(decoded[:, self.num_label_patches - 1 :], drafts)[:, :horizon]
@@ -123,23 +108,30 @@ class AutoregressiveDecoder(Decoder):
     def roll_out(self, known: Known, *, horizon: int) -> Float[Tensor, "batch {horizon} parameter"]:
         """Decode patch by patch, feeding back the location; each step computes its own patch only."""
         count = num_patches(horizon, patch_length=self.patch_length)
-        drafts = self._draft_patches(known.draft, count)
+        drafts, ahead = self._draft_patches(known.draft, count), self._ahead_patches(known)
         memory = self.stack.project_memory(known.memory.tokens)
         capacity = self.num_label_patches + count - 1
         caches = Cache.for_layers(len(self.stack.layers), capacity=capacity)
-        shown, position, forecast = self._label(known, drafts), 0, []
+        shown, position, forecast = self._label(known, drafts, ahead), 0, []
         for patch in range(count):
-            tokens = self._embed(shown, first_position=position)
+            tokens = self._embed(shown, known, first_position=position)
             position += tokens.shape[1]
             decoded = self.stack(tokens, memory=memory, memory_observed=known.memory.observed, caches=caches)
             forecast.append(self.output(decoded[:, -1:], _patch(drafts, patch)))
-            shown = self._fed_back(forecast[-1], _patch(drafts, patch), _patch(drafts, patch + 1))
+            shown = Shown(
+                values=forecast[-1][..., 0][:, None],
+                observed=torch.ones_like(forecast[-1][..., 0][:, None], dtype=torch.bool),
+                drafted=_patch(drafts, patch),
+                coming=_patch(drafts, patch + 1),
+                ahead=_patch(ahead, self.num_label_patches + patch + 1),
+            )
         return torch.cat(forecast, dim=1)[:, :horizon]
 
-    def _embed(self, shown: Shown, *, first_position: int) -> Float[Tensor, "batch patch d_model"]:
+    def _embed(self, shown: Shown, known: Known, *, first_position: int) -> Float[Tensor, "batch patch d_model"]:
         features = shown.features()
         positions = torch.arange(first_position, first_position + features.shape[1], device=features.device)
-        return self.dropout(self.embedding(features) + self.position(positions))
+        tokens = self.embedding(features) + self.position(positions)
+        return self.dropout(add_static(tokens, known.static))
 
     def _shifted(self, known: Known, target: Target) -> tuple[Shown, Tensor | None]:
         """Give label and target patches but the last, which nothing is forecast from, and the drafts of the horizon."""
@@ -147,16 +139,17 @@ class AutoregressiveDecoder(Decoder):
         future = patch_from_left(target.future * target.future_observed, patch_length=self.patch_length)
         future_observed = patch_from_left(target.future_observed, patch_length=self.patch_length)
         drafts = self._draft_patches(known.draft, future.shape[1])
-        drafted = self._drafted(known, drafts)
+        drafted, ahead = self._drafted(known, drafts), self._ahead_patches(known)
         shown = Shown(
             values=torch.cat([values, future], dim=1)[:, :-1],
             observed=torch.cat([observed, future_observed], dim=1)[:, :-1],
             drafted=None if drafted is None else drafted[:, :-1],
             coming=None if drafted is None else drafted[:, 1:],
+            ahead=None if ahead is None else ahead[:, 1:],
         )
         return shown, drafts
 
-    def _label(self, known: Known, drafts: Tensor | None) -> Shown:
+    def _label(self, known: Known, drafts: Tensor | None, ahead: Tensor | None) -> Shown:
         values, observed = self._label_patches(known)
         drafted = self._drafted(known, drafts)
         count = self.num_label_patches
@@ -165,6 +158,7 @@ class AutoregressiveDecoder(Decoder):
             observed=observed,
             drafted=None if drafted is None else drafted[:, :count],
             coming=None if drafted is None else drafted[:, 1 : count + 1],
+            ahead=None if ahead is None else ahead[:, 1 : count + 1],
         )
 
     def _drafted(self, known: Known, drafts: Tensor | None) -> Float[Tensor, "batch patch width"] | None:
@@ -188,10 +182,10 @@ class AutoregressiveDecoder(Decoder):
     def _draft_patches(self, draft: Tensor | None, count: int) -> Tensor | None:
         return None if draft is None else patch_from_left(draft, patch_length=self.patch_length)[:, :count]
 
-    def _fed_back(self, parameters: Tensor, drafted: Tensor | None, coming: Tensor | None) -> Shown:
-        values = parameters[..., 0][:, None]
-        return Shown(values=values, observed=torch.ones_like(values, dtype=torch.bool), drafted=drafted, coming=coming)
+    def _ahead_patches(self, known: Known) -> Float[Tensor, "batch patch width"] | None:
+        """Give what is known ahead of the patches of label and horizon in a row."""
+        return None if known.ahead is None else patch_from_left(known.ahead, patch_length=self.patch_length)
 
 
-def _patch(drafts: Tensor | None, number: int) -> Tensor | None:
-    return None if drafts is None else drafts[:, number : number + 1]
+def _patch(patches: Tensor | None, number: int) -> Tensor | None:
+    return None if patches is None else patches[:, number : number + 1]

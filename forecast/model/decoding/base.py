@@ -8,6 +8,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from forecast.model.encoder import Memory
+from forecast.model.layers import LayerConfig
+from forecast.position import Position
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,6 +23,10 @@ class Known:
     """The closed-form forecast to be refined, where the model has one."""
     label_draft: Float[Tensor, "batch label"] | None
     """What the draft forecast for the label, the newest known steps, before it was known: its misses tend to last."""
+    ahead: Float[Tensor, "batch step feature"] | None = None
+    """Covariates known ahead of the steps of label and horizon, as features."""
+    static: Float[Tensor, "batch d_model"] | None = None
+    """What is known of the series, ready to be added to its tokens."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +35,29 @@ class Target:
 
     future: Float[Tensor, "batch horizon"]
     future_observed: Bool[Tensor, "batch horizon"]
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """What every decoder is built for."""
+
+    layer: LayerConfig
+    position: Position
+    horizon: int
+    num_parameters: int
+    """Of the head, a step."""
+    has_draft: bool
+    num_ahead: int = 0
+    """Features of a step that are known ahead."""
+
+    def output(self, *, patch_length: int) -> "PatchOutput":
+        """Build the last layer of a decoder."""
+        return PatchOutput(
+            self.layer.d_model,
+            patch_length=patch_length,
+            num_parameters=self.num_parameters,
+            refines_draft=self.has_draft,
+        )
 
 
 class Decoder(nn.Module, ABC):

@@ -9,10 +9,10 @@ from torch import Tensor, nn
 
 from forecast.attention.pattern import Full
 from forecast.config import config
-from forecast.model.decoding.base import Decoder, Known, PatchOutput, Target
-from forecast.model.layers import DecoderStack, LayerConfig
+from forecast.model.decoding.base import Decoder, Known, Setting, Target
+from forecast.model.encoder import add_static
+from forecast.model.layers import DecoderStack
 from forecast.model.patching import PatchEmbedding, num_patches, patch_from_left
-from forecast.position import Position, PositionEncoding
 
 
 @config
@@ -26,50 +26,27 @@ class Direct:
 
     num_layers: PositiveInt = 1
 
-    def build(
-        self, layer: LayerConfig, *, position: Position, horizon: int, num_parameters: int, has_draft: bool
-    ) -> Decoder:
+    def build(self, setting: Setting) -> Decoder:
         """Build the decoder for a trained horizon."""
-        num_queries = num_patches(horizon, patch_length=self.patch_length)
-        return DirectDecoder(
-            layer,
-            patch_length=self.patch_length,
-            num_queries=num_queries,
-            num_layers=self.num_layers,
-            position=position.build(layer.d_model, num_positions=num_queries),
-            output=PatchOutput(
-                layer.d_model,
-                patch_length=self.patch_length,
-                num_parameters=num_parameters,
-                refines_draft=has_draft,
-            ),
-            has_draft=has_draft,
-        )
+        return DirectDecoder(setting, patch_length=self.patch_length, num_layers=self.num_layers)
 
 
 class DirectDecoder(Decoder):
     """Horizon queries that see each other and the context."""
 
-    def __init__(
-        self,
-        layer: LayerConfig,
-        *,
-        patch_length: int,
-        num_queries: int,
-        num_layers: int,
-        position: PositionEncoding,
-        output: PatchOutput,
-        has_draft: bool,
-    ):
+    def __init__(self, setting: Setting, *, patch_length: int, num_layers: int):
         super().__init__()
+        d_model = setting.layer.d_model
         self.patch_length = patch_length
-        self.num_queries = num_queries
-        self.query = nn.Parameter(torch.zeros(layer.d_model))
-        self.draft_embedding = PatchEmbedding(patch_length, layer.d_model) if has_draft else None
-        self.position = position
-        self.dropout = nn.Dropout(layer.dropout)
-        self.stack = DecoderStack(layer, num_layers=num_layers, pattern=Full())
-        self.output = output
+        self.num_queries = num_patches(setting.horizon, patch_length=patch_length)
+        self.position = setting.position.build(d_model, num_positions=self.num_queries)
+        self.output = setting.output(patch_length=patch_length)
+        self.query = nn.Parameter(torch.zeros(d_model))
+        self.draft_embedding = PatchEmbedding(patch_length, d_model) if setting.has_draft else None
+        num_ahead = setting.num_ahead * patch_length
+        self.covariate_embedding = PatchEmbedding(num_ahead, d_model) if num_ahead else None
+        self.dropout = nn.Dropout(setting.layer.dropout)
+        self.stack = DecoderStack(setting.layer, num_layers=num_layers, pattern=Full())
 
     @property
     def label_length(self) -> int:
@@ -90,6 +67,9 @@ class DirectDecoder(Decoder):
         queries = (self.query + self.position(positions)).expand(len(known.past), -1, -1)
         if drafts is not None and self.draft_embedding is not None:
             queries = queries + self.draft_embedding(drafts)
+        if known.ahead is not None and self.covariate_embedding is not None:
+            queries = queries + self.covariate_embedding(patch_from_left(known.ahead, patch_length=self.patch_length))
+        queries = self.dropout(add_static(queries, known.static))
         memory = self.stack.project_memory(known.memory.tokens)
-        decoded = self.stack(self.dropout(queries), memory=memory, memory_observed=known.memory.observed)
+        decoded = self.stack(queries, memory=memory, memory_observed=known.memory.observed)
         return self.output(decoded, drafts)

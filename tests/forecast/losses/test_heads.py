@@ -195,3 +195,56 @@ def test_unobserved_steps_teach_nothing():
     observed = torch.tensor([[True, False, True], [False, False, False]])
     masked_mean(loss, observed).backward()
     assert torch.equal(loss.grad, observed / 2)
+
+
+# ---- Sample weights
+
+
+def draw_weighted() -> tuple[Tensor, Tensor, Tensor]:
+    observed = torch.rand(BATCH, HORIZON) > 0.3
+    observed[0, 0] = True
+    return torch.randn(BATCH, HORIZON), observed, torch.rand(BATCH, HORIZON, dtype=torch.float64) + 0.1
+
+
+def test_a_weight_counts_a_step_that_often():
+    loss = torch.tensor([[1.0, 2.0, 5.0], [6.0, 7.0, 8.0]])
+    observed = torch.tensor([[True, True, False], [True, False, False]])
+    weight = torch.tensor([[3.0, 1.0, 9.0], [2.0, 9.0, 9.0]])
+    assert masked_mean(loss, observed, weight=weight).item() == pytest.approx((3 * 1 + 2 + 2 * 6) / 6)
+
+
+@given(factor=st.floats(-300, 300).map(lambda exponent: 10.0**exponent))
+def test_weights_count_against_each_other_alone(factor):
+    loss, observed, weight = draw_weighted()
+    expected = masked_mean(loss, observed, weight=weight)
+    torch.testing.assert_close(masked_mean(loss, observed, weight=factor * weight), expected)
+
+
+@given(weight=st.floats(-300, 300).map(lambda exponent: 10.0**exponent))
+def test_equal_weights_are_as_none(weight):
+    loss, observed, _ = draw_weighted()
+    equal = torch.full_like(loss, weight, dtype=torch.float64)
+    torch.testing.assert_close(masked_mean(loss, observed, weight=equal), masked_mean(loss, observed))
+
+
+@given(garbage=st.sampled_from([torch.nan, torch.inf, -1e30, 4.0]), place=st.integers(0, BATCH * HORIZON - 1))
+def test_a_step_of_weight_0_is_as_one_unobserved_to_the_bit(garbage, place):
+    loss, observed, weight = draw_weighted()
+    weight.view(-1)[place], hidden = 0.0, observed.clone()
+    hidden.view(-1)[place] = False
+    dirty = loss.clone()
+    dirty.view(-1)[place] = garbage
+    assert torch.equal(masked_mean(dirty, observed, weight=weight), masked_mean(loss, hidden, weight=weight))
+
+
+def test_what_counts_for_nothing_teaches_nothing():
+    loss = torch.ones(2, 3, requires_grad=True)
+    observed = torch.tensor([[True, True, False], [True, False, False]])
+    masked_mean(loss, observed, weight=torch.tensor([[1.0, 0.0, 5.0], [3.0, 5.0, 5.0]])).backward()
+    assert torch.equal(loss.grad, torch.tensor([[0.25, 0.0, 0.0], [0.75, 0.0, 0.0]]))
+
+
+def test_weighted_mean_of_nothing_is_zero():
+    loss, observed, weight = draw_weighted()
+    for seen, weights in ((observed, 0 * weight), (torch.zeros_like(observed), weight)):
+        assert masked_mean(loss, seen, weight=weights).item() == 0.0

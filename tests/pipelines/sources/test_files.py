@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from forecast.errors import SourceError
-from pipelines.sources import FilesSource, Wide
+from pipelines.sources import FilesSource, SeriesInColumns
 
 ROWS = pl.DataFrame({"unique_id": ["a", "a", "b"], "ds": [1, 2, 1], "y": [1.5, None, -3.25]})
 
@@ -114,7 +114,7 @@ def test_text_ids_of_a_parquet_file_stay_text(tmp_path):
 
 def test_a_wide_table_becomes_long_column_after_column(tmp_path):
     path = write_text(tmp_path / "wide.csv", "b,date,a\n1,2024-01-01,2.5\n,2024-01-02,3\n")
-    frame = FilesSource(paths=path, wide=Wide(time="date")).read()
+    frame = FilesSource(paths=path, wide=SeriesInColumns(time="date")).read()
     assert frame.columns == ["unique_id", "ds", "y"]
     assert frame.rows() == [
         ("b", "2024-01-01", 1.0),
@@ -127,13 +127,13 @@ def test_a_wide_table_becomes_long_column_after_column(tmp_path):
 def test_a_wide_table_without_its_time_column_is_refused(tmp_path):
     path = write_text(tmp_path / "wide.csv", "day,a\n1,2\n")
     with pytest.raises(SourceError, match=r"no column is called 'date'.*'day', 'a'"):
-        FilesSource(paths=path, wide=Wide(time="date")).read()
+        FilesSource(paths=path, wide=SeriesInColumns(time="date")).read()
 
 
 def test_a_column_of_text_in_a_wide_table_is_refused_by_name(tmp_path):
     path = write_text(tmp_path / "wide.csv", "day,a,place\n1,2,Oslo\n")
     with pytest.raises(SourceError, match=r"columns \['place'\] hold no numbers"):
-        FilesSource(paths=path, wide=Wide(time="day")).read()
+        FilesSource(paths=path, wide=SeriesInColumns(time="day")).read()
 
 
 @pytest.mark.parametrize("pattern", ["absent.csv", "*.csv", "absent/**/*.parquet"])
@@ -205,5 +205,5 @@ def test_real_files_keep_their_names_marks_and_missing_cells(data_dir):
 def test_the_wide_file_of_a_public_set_gives_the_series_of_the_named_set(data_dir):
     from pipelines.sources import PublicSource
 
-    wide = FilesSource(paths=str(data_dir / "ett" / "ETTh1.csv"), wide=Wide(time="date")).read()
+    wide = FilesSource(paths=str(data_dir / "ett" / "ETTh1.csv"), wide=SeriesInColumns(time="date")).read()
     assert wide.drop("ds").equals(PublicSource(name="ETTh1").read().drop("ds"))

@@ -1,0 +1,82 @@
+"""The units of a window: the caller's, those of the transform, those of the network, and the way back."""
+
+from dataclasses import dataclass
+
+from jaxtyping import Bool, Float, Float32, Float64
+from torch import Tensor
+
+from forecast.losses import Head, PointHead
+from forecast.model.scaling import Scale, Scaling
+from forecast.transform import Transformation, Transformed
+
+# Levels whose mean is the mean of a forecast that was transformed: the middles of 99 equal shares. The outermost half
+# per cents count as their middles: what lies beyond has no mean, once tails as heavy as Student's go through exp. Of a
+# logarithm that is normal with deviation 0.5 the mean comes out 0.2 % low, with deviation 1, 1.4 %.
+NUM_SHARES = 99
+MIDDLES = tuple((number + 0.5) / NUM_SHARES for number in range(NUM_SHARES))
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """What a window is measured in; values beyond its past are measured as its past is."""
+
+    transformed: Transformed
+    scale: Scale
+    """Of the transformed past."""
+    is_affine: bool
+    """True where the mean goes the way of any other value."""
+    lowest: float | None
+    """What the caller's values cannot fall below, if anything."""
+
+    @property
+    def past(self) -> Float32[Tensor, "batch context"]:
+        """The past as the network sees it; unobserved steps hold 0."""
+        return self.scale.apply(self.transformed.past) * self.transformed.observed
+
+    def future(
+        self, values: Float64[Tensor, "batch horizon"], observed: Bool[Tensor, "batch horizon"]
+    ) -> Float32[Tensor, "batch horizon"]:
+        """Give the steps after the past as the network is shown them."""
+        return self._ahead(values.shape[1]).apply(self.transformed.apply(values, observed))
+
+    def restore(self, scaled: Float[Tensor, "batch horizon *quantile"]) -> Float64[Tensor, "batch horizon *quantile"]:
+        """Give values of the network in the caller's units; what ascends along the last axis still does."""
+        values = self._ahead(scaled.shape[1]).undo(scaled)
+        restored = self.transformed.undo(values, moves=self.scale.moves)
+        return restored if self.lowest is None else restored.clamp(min=self.lowest)
+
+    def mean(
+        self, head: Head, parameters: Float[Tensor, "batch horizon parameter"]
+    ) -> Float64[Tensor, "batch horizon"]:
+        """Give the mean of the forecast in the caller's units; of a head of points, the point.
+
+        A transform that is not affine does not take a mean to a mean: there it is that of the forecast's quantiles.
+        """
+        if self.is_affine or isinstance(head, PointHead):
+            return self.restore(head.mean(parameters))
+        shares = self.restore(head.quantiles(parameters, MIDDLES))
+        # From the middle one, so that equal shares have exactly their value as mean, and none overflows.
+        middle = shares[..., NUM_SHARES // 2 : NUM_SHARES // 2 + 1]
+        return (middle + (shares / NUM_SHARES - middle / NUM_SHARES).sum(dim=-1, keepdim=True))[..., 0]
+
+    def _ahead(self, horizon: int) -> Scale:
+        return self.scale.summed(self.transformed.num_summed(horizon))
+
+
+def measure_units(
+    past: Float64[Tensor, "batch context"],
+    observed: Bool[Tensor, "batch context"],
+    *,
+    transformation: Transformation,
+    scaling: Scaling,
+    horizon: int,
+    lowest: float | None = None,
+) -> Units:
+    """Measure a window that is to be forecast for up to `horizon` steps, by its observed past alone.
+
+    Raises:
+        DataError: an observed value is one that the transform cannot take.
+    """
+    transformed = transformation.open(past, observed, horizon=horizon)
+    scale = scaling.measure(transformed.past, transformed.observed)
+    return Units(transformed, scale, is_affine=transformation.is_affine, lowest=lowest)
