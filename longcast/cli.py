@@ -47,6 +47,7 @@ def build_parser() -> argparse.ArgumentParser:
     _promote(_verb(verbs, "promote", "make a registered version the champion"))
     _serve(_verb(verbs, "serve", "answer forecasts over HTTP from the champion", config="?"))
     _verb(verbs, "doctor", "check installation, configuration, data and tracking store, and say which kernel runs")
+    _inspect(verbs.add_parser("inspect", help="print what the data contract finds in data, and draw them on one page"))
     _demo(verbs.add_parser("demo", help="the whole job on the embedded series: train, backtest, track, serve, ask"))
     return parser
 
@@ -105,6 +106,17 @@ def _serve(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--host", help="address to listen on (default: LONGCAST_HOST, else 127.0.0.1)")
     verb.add_argument("--port", type=int, help="port to listen on (default: LONGCAST_PORT, else 8000)")
     verb.epilog = "Without CONFIG, store and model are those of the environment: LONGCAST_TRACKING_URI, LONGCAST_MODEL."
+
+
+def _inspect(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("data", metavar="DATA", help="the YAML file of a run, or data: a path, a pattern or a URL")
+    verb.add_argument("--id", metavar="COLUMN", help="the column of series ids")
+    verb.add_argument("--time", metavar="COLUMN", help="the column of stamps")
+    verb.add_argument("--target", metavar="COLUMN", action="append", help="the column of values; repeatable")
+    verb.add_argument("--frequency", metavar="STEP", help="the step between stamps, for example 30min")
+    verb.add_argument("--zone", metavar="ZONE", help="the zone of stamps that carry none, for example Europe/Berlin")
+    verb.add_argument("--output", type=Path, metavar="FILE", help="the page (default: the data's name, in this folder)")
+    _set(verb)
 
 
 def _demo(verb: argparse.ArgumentParser) -> None:

@@ -124,6 +124,26 @@ def doctor(options: Namespace) -> None:
     examine(config, name=str(options.config))
 
 
+def inspect(options: Namespace) -> None:
+    """Say what the contract finds in data, and draw them on one page."""
+    from pipelines.flows.inspect import look_at, write_page
+
+    look = look_at(options.data, overrides=[*_contract_overrides(options), *options.set])
+    print(look.prepared.report)
+    print(f"page: {write_page(look, options.output)}")
+
+
+def _contract_overrides(options: Namespace) -> list[str]:
+    """Give what the options say about the contract as overrides; a name is quoted, so that YAML reads it as it is."""
+    names = {"columns.id": options.id, "columns.time": options.time, "zone": options.zone}
+    if options.target is not None:
+        names["columns.target"] = options.target if len(options.target) > 1 else options.target[0]
+    quoted = {key: json.dumps(name, ensure_ascii=False) for key, name in names.items() if name is not None}
+    if options.frequency is not None:
+        quoted["frequency"] = options.frequency
+    return [f"contract.{key}={text}" for key, text in quoted.items()]
+
+
 def demo(options: Namespace) -> None:
     """Run the whole job on the embedded series."""
     from longcast.demo import own_config, run_demo
@@ -139,6 +159,7 @@ VERBS: dict[str, Callable[[Namespace], None]] = {
     "promote": promote,
     "serve": serve,
     "doctor": doctor,
+    "inspect": inspect,
     "demo": demo,
 }
 

@@ -101,8 +101,12 @@ class WindowDataModule(pl.LightningDataModule):
         seed: int,
         stride: int = 1,
         validation_stride: int = 1,
+        units: Float64[np.ndarray, " series"] | None = None,
     ):
         """Lay out the windows; `stride` thins those that train, `validation_stride` those that validate.
+
+        `units` is the spread of each series on its training part, as losses are to be measured in: that of the
+        transformed panel for a model that transforms, and measured here where not given.
 
         Raises:
             SeriesTooShort: there is not one training window.
@@ -110,7 +114,7 @@ class WindowDataModule(pl.LightningDataModule):
         super().__init__()
         self.batch_size = batch_size
         self.seed = seed
-        units = train_units(panel, parts.train_end)
+        units = train_units(panel, parts.train_end) if units is None else units
         training = training_windows(panel, parts, context_length=context_length, horizon=horizon, stride=stride)
         validation = validation_windows(parts, horizon=horizon, stride=validation_stride)
         self.training, self.validation, self.test = (

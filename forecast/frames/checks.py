@@ -14,7 +14,9 @@ TELLING_STEPS = 3
 """A series that steps evenly this often, more coarsely than the frame, has a frequency of its own, not gaps."""
 
 
-def refuse_unreadable_stamps(rows: Rows, ledger: Ledger, *, stamps: pl.Series, zone: str | None) -> None:
+def refuse_unreadable_stamps(
+    rows: Rows, ledger: Ledger, *, stamps: pl.Series, zone: str | None, time_format: str | None = None
+) -> None:
     """Put series at fault that have rows without a stamp, or with one that cannot be read."""
     unread = rows.moments.is_null().to_numpy()
     if not unread.any():
@@ -26,7 +28,8 @@ def refuse_unreadable_stamps(rows: Rows, ledger: Ledger, *, stamps: pl.Series, z
     if isinstance(stamps.dtype, pl.Datetime):
         what, fix = f"local times that the clock of {zone!r} skips", "correct them, or name the zone they are local to"
     else:
-        what, fix = f"stamps not written like {stamps.drop_nulls().first()!r}", "write all alike, in ISO 8601"
+        like = time_format or stamps.drop_nulls().first()
+        what, fix = f"stamps not written like {like!r}", "write all alike, in ISO 8601 or as time_format says"
     ledger.refuse(ledger.groups(rows, unread & ~absent), WrongType, column=column, what=what, fix=fix)
 
 

@@ -29,7 +29,7 @@ KINDS = ("frequency", "type of stamps", "spelling of stamps", "type of ids", "co
 """What joined panels must share."""
 
 Kinds = tuple[object, ...]
-Column = Shaped[np.ndarray, " row"]
+Column = Shaped[np.ndarray, " _"]
 
 
 def concat_panels(panels: Sequence[Panel]) -> Panel:

@@ -44,6 +44,7 @@ from forecast.frames.settle import settle_frequency
 from forecast.frames.stamps import Stamps, read_stamps
 from forecast.frames.stepped import Stepped
 from forecast.frames.targets import read_targets
+from forecast.frames.text_time import known_pattern
 from forecast.frames.weights import lay_weights
 
 OnBadSeries = Literal["raise", "leave_out"]
@@ -72,6 +73,9 @@ class DataContract:
 
     Of an hour that comes twice, a series' first row is the first pass and its second row the second pass.
     """
+
+    time_format: Annotated[str, AfterValidator(known_pattern)] | None = None
+    """How stamps that are text are written, in the letters of strftime (`%d/%m/%Y`); None reads ISO 8601."""
 
     on_duplicate: OnDuplicate = "refuse"
     """Rows that share series and step: refuse the series, or keep the first, the last or the mean of the step."""
@@ -136,7 +140,13 @@ def prepare(
     table = read_table(frame, contract.columns, covariates=contract.covariates.names)
     side = _read_side(covariates, contract, table)
     ids = read_ids(table.ids)
-    stamps = read_stamps(table.times, column=table.time_type, zone=contract.zone, series=ids.series)
+    stamps = read_stamps(
+        table.times,
+        column=table.time_type,
+        zone=contract.zone,
+        series=ids.series,
+        time_format=contract.time_format,
+    )
     targets, converted = read_targets(table)
     spread = spread_channels(ids, times=table.times, moments=stamps.moments, targets=table.columns.targets)
     ledger = Ledger(spread.names, spread.times, table.columns)
@@ -178,7 +188,9 @@ def _read_side(covariates: Any, contract: DataContract, table: Table) -> SideRow
 def _step(rows: Rows, ledger: Ledger, contract: DataContract, stamps: Stamps, table: Table) -> Stepped:
     """Put the rows that can be read on the axes of their series."""
     _note_order(rows, ledger)
-    refuse_unreadable_stamps(rows, ledger, stamps=table.times, zone=contract.zone)
+    refuse_unreadable_stamps(
+        rows, ledger, stamps=table.times, zone=contract.zone, time_format=contract.time_format
+    )
     refuse_infinite_values(rows, ledger)
     rows = ledger.going_on(rows)
     frequency, grid = settle_frequency(rows, contract.frequency, stamp_type=stamps.stamp_type)

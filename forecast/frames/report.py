@@ -18,6 +18,7 @@ FindingKind = Literal[
     "short",
     "unknown_category",
     "unused_covariates",
+    "unused_format",
     "unused_zone",
 ]
 

@@ -10,7 +10,6 @@ import numpy as np
 from forecast.config import build_config
 from forecast.errors import ConfigError, SourceError
 from forecast.frames.calendar.base import Origins
-from forecast.frames.column_type import ColumnType
 from forecast.frames.covariates import Covariates
 from forecast.frames.frequency import Frequency
 from forecast.frames.panel import Channels, Panel
@@ -79,7 +78,7 @@ def build_panel(head: PanelHead, folder: Path) -> Panel:
         observed=column("observed"),
         offsets=column("offsets"),
         axis=_axis(head, column),
-        id_type=None if head.id_type is None else ColumnType(head.id_type.build()),
+        id_type=None if head.id_type is None else head.id_type.build(),
         covariates=_covariates(head, column),
         weights=column("weights") if "weights" in head.arrays else None,
         channels=None if head.channels is None else Channels(head.channels, tuple(names["entities"])),

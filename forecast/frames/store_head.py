@@ -38,20 +38,20 @@ class DtypeText:
             return cls(name=name, time_unit=dtype.time_unit, zone=dtype.time_zone)
         return cls(name=name, levels=tuple(dtype.categories) if isinstance(dtype, pl.Enum) else None)
 
-    def build(self) -> pl.DataType:
-        """Give the type back.
+    def build(self) -> ColumnType:
+        """Give the type of a column back.
 
         Raises:
             SourceError: polars has no such type.
         """
         if self.time_unit is not None:
-            return pl.Datetime(self.time_unit, self.zone)
+            return ColumnType(pl.Datetime(self.time_unit, self.zone))
         if self.levels is not None:
-            return pl.Enum(self.levels)
+            return ColumnType(pl.Enum(self.levels))
         kind = getattr(pl, self.name, None)
         if not (isinstance(kind, type) and issubclass(kind, pl.DataType)):
             raise SourceError(f"{self.name!r} is no type of polars; the store was changed by hand, or is damaged")
-        return kind()
+        return ColumnType(kind())
 
 
 @config
@@ -83,8 +83,8 @@ class StampsText:
     def build(self) -> StampType:
         """Give the type of stamps back."""
         return StampType(
-            column=ColumnType(self.column.build()),
-            dtype=self.dtype.build(),
+            column=self.column.build(),
+            dtype=self.dtype.build().dtype,
             text=None if self.pattern is None else TextFormat(self.pattern, self.offset),
             naive=self.naive,
         )

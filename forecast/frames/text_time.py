@@ -22,6 +22,15 @@ TIMES = ("", " %H:%M", " %H:%M:%S", "T%H:%M:%S", " %I:%M %p", " %I:%M:%S %p", "T
 """What stamps often look like, to suggest a pattern for those that are not ISO 8601."""
 
 
+EXAMPLES = (datetime(2033, 11, 1), datetime(2033, 1, 1))
+"""Stamps for trying a pattern; it may leave out the day, or the month too."""
+
+WITHOUT_ZEROS = ("dm", "HI", "dmHI")
+"""Letters that may stand without leading zeros: the date's, the clock's or both."""
+
+BARE_FRACTION = re.compile("(?<![.])%f")
+
+
 @dataclass(frozen=True)
 class TextFormat:
     """One spelling of stamps as text."""
@@ -48,12 +57,15 @@ class TextFormat:
     @classmethod
     def given(cls, pattern: str, *, texts: pl.Series) -> "TextFormat":
         """Take the caller's pattern, with or without leading zeros, as the texts have them."""
-        padded, bare = cls(pattern, ""), cls(re.sub("%([dmHI])", "%-\\1", pattern), "")
-        if bare == padded:
-            return padded
-        read = padded.read(texts)
-        alike = [int((spelling.write(read) == texts).sum() or 0) for spelling in (padded, bare)]
-        return bare if alike[1] > alike[0] else padded
+        bare = [re.sub(f"%([{letters}])", "%-\\1", pattern) for letters in WITHOUT_ZEROS]
+        spellings = [cls(text, "") for text in (pattern, *bare)]
+        read = spellings[0].read(texts)
+        alike: list[int] = []
+        for spelling in spellings:
+            alike.append(int((spelling.write(read) == texts).sum() or 0))
+            if alike[-1] == len(read) - read.null_count():
+                break
+        return spellings[alike.index(max(alike))]
 
     @property
     def has_offset(self) -> bool:
@@ -82,25 +94,31 @@ def known_pattern(pattern: str) -> str:
     Raises:
         ValueError: it does not; says what a pattern must hold.
     """
+    if not ("%Z" in pattern or BARE_FRACTION.search(pattern)) and any(_comes_back(pattern, day) for day in EXAMPLES):
+        return pattern
+    raise ValueError(
+        f"{pattern!r} does not say how stamps are written; write the year, the month and what follows in the "
+        f"letters of strftime, for example '%d/%m/%Y %H:%M' (hours need minutes, zones need an offset '%z')"
+    )
+
+
+def _comes_back(pattern: str, example: datetime) -> bool:
     spelling = TextFormat(pattern, "")
-    example = pl.Series([datetime(2033, 11, 1), datetime(2034, 12, 1)])  # a pattern may leave out all but year and month
-    example = example.dt.replace_time_zone("UTC") if spelling.has_offset else example
-    example = example if re.search("%-?m|%[bBhFDjsxc]|%[GVUW]", pattern) else example.dt.truncate("1y")
+    stamps = pl.Series([example]).dt.replace_time_zone("UTC" if spelling.has_offset else None)
     try:
-        same = spelling.read(spelling.write(example)).equals(example)
+        return spelling.read(spelling.write(stamps)).equals(stamps)
     except pl.exceptions.PolarsError:
-        same = False
-    if not same or "%Z" in pattern or re.search("(?<!%)(?<![.])%f", pattern):
-        raise ValueError(
-            f"{pattern!r} does not say how stamps are written; write the year, the month and what follows in the "
-            f"letters of strftime, for example '%d/%m/%Y %H:%M' (hours need minutes, zones need an offset '%z')"
-        )
-    return pattern
+        return False
 
 
 def suggested_patterns(texts: pl.Series) -> list[str]:
     """Give the usual patterns under which every text can be read."""
-    first, every = texts.drop_nulls().head(1), texts.drop_nulls().unique()
-    patterns = ("".join(parts) for parts in product(DATES, TIMES))
-    fitting = [pattern for pattern in patterns if not TextFormat(pattern, "").read(first).null_count()]
-    return [pattern for pattern in fitting if not TextFormat(pattern, "").read(every).null_count()]
+    known, found = texts.drop_nulls(), []
+    for pattern in ("".join(parts) for parts in product(DATES, TIMES)):
+        for some in (known.head(1), known.unique()):  # most patterns fall at the first text
+            spelling = TextFormat.given(pattern, texts=some)
+            if not spelling.write(spelling.read(some)).equals(some):
+                break
+        else:
+            found.append(pattern)
+    return found

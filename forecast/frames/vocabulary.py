@@ -11,7 +11,7 @@ from forecast.frames.covariates import Covariate, CovariateSchema
 ROLES = ("past", "future", "calendar", "static")
 
 Levels = tuple[str, ...]
-Table = Float64[np.ndarray, " code"]
+Table = Float64[np.ndarray, " _"]
 """The new code of each old one."""
 
 

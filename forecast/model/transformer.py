@@ -1,81 +1,25 @@
 """The model: scaling, draft, encoder, decoder and head, for training and for forecasting."""
 
 from dataclasses import dataclass, replace
-from typing import Self
 
 import torch
 from jaxtyping import Bool, Float, Float64
-from pydantic import PositiveInt, model_validator
 from torch import Tensor, nn
 
 from forecast.batch import Batch, CovariateWindows
-from forecast.config import config
 from forecast.covariate_scales import CovariateScales
 from forecast.errors import ColumnMissing
 from forecast.forecast import Forecast
 from forecast.frames.covariates import CovariateSchema
-from forecast.linear import LinearMap, Measure
-from forecast.losses import AnyHead, Quantile, masked_mean
+from forecast.linear import LinearMap
+from forecast.losses import masked_mean
+from forecast.model.config import ModelConfig
 from forecast.model.covariates import Beside, CovariateFeatures
-from forecast.model.decoding import AnyDecoder, Autoregressive, Direct, Known, Setting, Target
-from forecast.model.draft import Draft, Ridge
+from forecast.model.decoding import Known, Setting, Target
+from forecast.model.draft import Draft
 from forecast.model.encoder import Encoder
-from forecast.model.layers import LayerConfig
 from forecast.model.patching import num_patches, pad_steps
-from forecast.model.scaling import MeanStd, Scale, Scaling
-from forecast.position import NoPosition, Position, Sinusoidal
-
-
-@config
-class ModelConfig:
-    """The architecture of one model; with the weights it is all that a forecast needs."""
-
-    context_length: PositiveInt
-    """Steps of the past seen in training; any context is accepted afterwards."""
-
-    horizon: PositiveInt
-    """Steps forecast in training; longer horizons are rolled out in blocks of it."""
-
-    patch_length: PositiveInt = 1
-    """Steps of the context in one encoder token; 1 is a token a step."""
-
-    num_encoder_layers: PositiveInt = 2
-
-    layer: LayerConfig = LayerConfig()
-
-    position: Position = Sinusoidal()
-
-    scaling: Scaling = MeanStd()
-
-    decoder: AnyDecoder = Autoregressive()
-
-    head: AnyHead = Quantile()
-
-    draft: Ridge | None = None
-    """A closed-form forecast that the decoder is given and refines."""
-
-    loss_unit: Measure = "series"
-    """What errors are measured in while training: the spread of the series, or that of the window's own past."""
-
-    @property
-    def draft_context(self) -> int:
-        """Steps of the context that the draft is made from."""
-        own = self.draft.context_length if self.draft is not None else None
-        return own or self.context_length
-
-    @model_validator(mode="after")
-    def _fits_together(self) -> Self:
-        if self.layer.d_model % self.layer.num_heads:
-            raise ValueError(f"d_model {self.layer.d_model} must be a multiple of num_heads {self.layer.num_heads}")
-        if isinstance(self.decoder, Direct) and isinstance(self.position, NoPosition) and self.draft is None:
-            raise ValueError(
-                "decoder 'direct' tells the steps of the horizon apart by position; choose another than 'none'"
-            )
-        if self.draft_context > self.context_length:
-            raise ValueError(
-                f"the draft's context {self.draft_context} must lie inside context_length {self.context_length}"
-            )
-        return self
+from forecast.model.units import Block, Units, measure_units
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +27,7 @@ class Window:
     """A window as the network sees it."""
 
     known: Known
-    scale: Scale
+    units: Units
 
 
 class ForecastModel(nn.Module):
@@ -92,6 +36,7 @@ class ForecastModel(nn.Module):
     def __init__(self, config: ModelConfig, *, covariates: CovariateSchema | None = None):
         super().__init__()
         self.config = config
+        self.transform = config.transform.build()
         self.schema = covariates or CovariateSchema()
         num_positions = num_patches(config.context_length, patch_length=config.patch_length)
         features = CovariateFeatures(self.schema, d_model=config.layer.d_model) if self.schema else None
@@ -134,7 +79,8 @@ class ForecastModel(nn.Module):
     def teacher_forced_loss(self, batch: Batch) -> Float[Tensor, ""]:
         """Give the loss of a batch while the decoder is shown earlier target steps: what training descends.
 
-        Measured in `loss_unit`. Unobserved steps, and windows whose past does not move, weigh nothing.
+        Measured in `loss_unit`, of the transformed target. Unobserved steps, and windows whose past does not move,
+        weigh nothing; the others weigh as the batch says.
         """
         window, target = self._taught(batch)
         return self._loss(self.decoder.teach(window.known, target), batch, window, target)
@@ -147,7 +93,7 @@ class ForecastModel(nn.Module):
 
     def scored_steps(self, batch: Batch) -> Bool[Tensor, "batch horizon"]:
         """Tell which steps the losses are the mean of: the observed ones of windows whose past moves."""
-        return _scored(batch, self.config.scaling.measure(batch.past, batch.past_observed))
+        return _scored(batch, self._measure(batch.past, batch.past_observed, horizon=batch.future.shape[1]))
 
     @torch.inference_mode()
     def forecast(
@@ -199,26 +145,27 @@ class ForecastModel(nn.Module):
     ) -> "Block":
         window = self._window(past, past_observed, covariates, horizon=self.config.horizon)
         parameters = self.decoder.roll_out(window.known, horizon=horizon)
-        head, undo = self.config.head, window.scale.undo
-        return Block(
-            mean=undo(head.mean(parameters)),
-            median=undo(head.median(parameters)),
-            quantiles=undo(head.quantiles(parameters, levels)),
-        )
+        return window.units.block(self.config.head, parameters, levels)
 
     def _taught(self, batch: Batch) -> tuple[Window, Target]:
         horizon = batch.future.shape[1]
         window = self._window(batch.past, batch.past_observed, batch.covariates, horizon=horizon)
-        return window, Target(window.scale.apply(batch.future), batch.future_observed)
+        return window, Target(window.units.future(batch.future, batch.future_observed), batch.future_observed)
 
     def _loss(self, parameters: Tensor, batch: Batch, window: Window, target: Target) -> Float[Tensor, ""]:
-        loss = self.config.head.loss(parameters, target.future, self._unit(window.scale, batch))
-        return masked_mean(loss, _scored(batch, window.scale))
+        unit = window.units.loss_unit(batch.unit, measure=self.config.loss_unit)
+        loss = self.config.head.loss(parameters, target.future, unit)
+        return masked_mean(loss, _scored(batch, window.units), weight=batch.weight)
 
-    def _unit(self, scale: Scale, batch: Batch) -> Float[Tensor, "batch 1"]:
-        """Give the window's own scale in the unit of the loss."""
-        own = scale.spread if self.config.loss_unit == "series" else batch.unit[:, None]
-        return (own / batch.unit[:, None]).float()
+    def _measure(self, past: Tensor, past_observed: Tensor, *, horizon: int) -> Units:
+        return measure_units(
+            past,
+            past_observed,
+            transformation=self.transform,
+            scaling=self.config.scaling,
+            horizon=horizon,
+            lowest=0.0 if self.config.non_negative else None,
+        )
 
     def _known_at(
         self, covariates: CovariateWindows | None, *, origin: int, context_length: int
@@ -238,19 +185,20 @@ class ForecastModel(nn.Module):
     def _window(
         self, past: Tensor, past_observed: Tensor, covariates: CovariateWindows | None = None, *, horizon: int
     ) -> Window:
-        scale = self.config.scaling.measure(past, past_observed)
-        scaled = scale.apply(past) * past_observed
+        units = self._measure(past, past_observed, horizon=horizon)
+        past, past_observed = units.transformed.past, units.transformed.observed
+        scaled = units.past
         beside = self._beside(covariates, context_length=past.shape[1])
         known = Known(
             memory=self.encoder(scaled, past_observed, beside=beside),
             past=scaled,
             past_observed=past_observed,
-            draft=self._draft(past, past_observed, scale, horizon=horizon),
-            label_draft=self._label_draft(past, past_observed, scale),
+            draft=self._draft(past, past_observed, units, horizon=horizon),
+            label_draft=self._label_draft(past, past_observed, units),
             ahead=None if beside is None else self._ahead(beside, context_length=past.shape[1]),
             static=None if beside is None else beside.static,
         )
-        return Window(known, scale)
+        return Window(known, units)
 
     def _beside(self, covariates: CovariateWindows | None, *, context_length: int) -> Beside | None:
         if self.covariates is None:
@@ -268,28 +216,19 @@ class ForecastModel(nn.Module):
         known = beside.ahead[:, max(0, context_length - length) :]
         return pad_steps(known, before=max(0, length - context_length))
 
-    def _draft(self, past: Tensor, past_observed: Tensor, scale: Scale, *, horizon: int) -> Tensor | None:
-        return None if self.draft is None else scale.apply(self.draft(past, past_observed, horizon=horizon))
+    def _draft(self, past: Tensor, past_observed: Tensor, units: Units, *, horizon: int) -> Tensor | None:
+        return None if self.draft is None else units.scale.apply(self.draft(past, past_observed, horizon=horizon))
 
-    def _label_draft(self, past: Tensor, past_observed: Tensor, scale: Scale) -> Tensor | None:
+    def _label_draft(self, past: Tensor, past_observed: Tensor, units: Units) -> Tensor | None:
         """Draft the label from what came before it; with nothing before it, the draft is the level."""
         length = self.decoder.label_length
         earlier, earlier_observed = past[:, :-length], past_observed[:, :-length]
-        drafted = self._draft(earlier, earlier_observed, scale, horizon=length) if length else None
+        drafted = self._draft(earlier, earlier_observed, units, horizon=length) if length else None
         return None if drafted is None else drafted * earlier_observed.any(dim=1, keepdim=True)
 
 
-@dataclass(frozen=True, eq=False)
-class Block:
-    """A stretch of the horizon in the caller's units."""
-
-    mean: Float64[Tensor, "batch horizon"]
-    median: Float64[Tensor, "batch horizon"]
-    quantiles: Float64[Tensor, "batch horizon quantile"]
-
-
-def _scored(batch: Batch, scale: Scale) -> Bool[Tensor, "batch horizon"]:
-    return batch.future_observed & scale.moves
+def _scored(batch: Batch, units: Units) -> Bool[Tensor, "batch horizon"]:
+    return batch.future_observed & units.scale.moves
 
 
 def _append(past: Tensor, past_observed: Tensor, median: Tensor) -> tuple[Tensor, Tensor]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from jaxtyping import Bool, Float, Float32, Float64
 from torch import Tensor
 
+from forecast.linear import Measure
 from forecast.losses import Head, PointHead
 from forecast.model.scaling import Scale, Scaling
 from forecast.transform import Transformation, Transformed
@@ -14,6 +15,18 @@ from forecast.transform import Transformation, Transformed
 # logarithm that is normal with deviation 0.5 the mean comes out 0.2 % low, with deviation 1, 1.4 %.
 NUM_SHARES = 99
 MIDDLES = tuple((number + 0.5) / NUM_SHARES for number in range(NUM_SHARES))
+
+
+Levels = tuple[float, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """A stretch of the horizon in the caller's units."""
+
+    mean: Float64[Tensor, "batch horizon"]
+    median: Float64[Tensor, "batch horizon"]
+    quantiles: Float64[Tensor, "batch horizon quantile"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +71,19 @@ class Units:
         # From the middle one, so that equal shares have exactly their value as mean, and none overflows.
         middle = shares[..., NUM_SHARES // 2 : NUM_SHARES // 2 + 1]
         return (middle + (shares / NUM_SHARES - middle / NUM_SHARES).sum(dim=-1, keepdim=True))[..., 0]
+
+    def block(self, head: Head, parameters: Float[Tensor, "batch horizon parameter"], levels: Levels) -> "Block":
+        """Read a head's parameters as a forecast."""
+        return Block(
+            mean=self.mean(head, parameters),
+            median=self.restore(head.median(parameters)),
+            quantiles=self.restore(head.quantiles(parameters, levels)),
+        )
+
+    def loss_unit(self, series: Float64[Tensor, " batch"], *, measure: Measure) -> Float[Tensor, "batch 1"]:
+        """Give the window's own scale in the unit of the loss: the spread of its series, or its own."""
+        own = self.scale.spread if measure == "series" else series[:, None]
+        return (own / series[:, None]).float()
 
     def _ahead(self, horizon: int) -> Scale:
         return self.scale.summed(self.transformed.num_summed(horizon))

@@ -1,6 +1,7 @@
 """The Lightning module: teacher forcing in training, free running in validation."""
 
-import torch
+from typing import Any
+
 from jaxtyping import Float
 from lightning.pytorch import LightningModule
 from lightning.pytorch.utilities.types import OptimizerLRScheduler
@@ -43,5 +44,11 @@ class TeacherForcing(LightningModule):
 
     def _log(self, name: str, loss: Float[Tensor, ""], batch: Batch) -> None:
         """Average the loss over an epoch so that steps weigh the same whatever batch they are in."""
-        num_steps = int(torch.count_nonzero(self.model.scored_steps(batch)))
-        self.log(name, loss, on_step=False, on_epoch=True, prog_bar=True, batch_size=max(1, num_steps))
+        scored = self.model.scored_steps(batch)
+        count = int(scored.sum()) if batch.weight is None else float((batch.weight * scored).sum())
+        # Lightning multiplies losses by it and divides by its sum: weights do as well as whole numbers of steps.
+        size: Any = count or NOTHING
+        self.log(name, loss, on_step=False, on_epoch=True, prog_bar=True, batch_size=size)
+
+
+NOTHING = 1e-12  # steps of a batch without any: it adds nothing to the mean, and an epoch of such batches has one

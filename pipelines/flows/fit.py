@@ -18,6 +18,7 @@ from forecast.linear import fit_linear
 from forecast.model.transformer import ForecastModel
 from forecast.training.callbacks import OnEpoch
 from forecast.training.fit import Fit, fit_model
+from forecast.transform import outside_series
 from pipelines.config import RunConfig
 from pipelines.datamodule import WindowDataModule
 from pipelines.split import Parts, train_units
@@ -31,6 +32,7 @@ class Fitted:
     """In evaluation mode, on the CPU, with the best weights."""
     parts: Parts
     units: Float64[np.ndarray, " series"]
+    """The spread of each series on its training part, transformed as the model transforms it."""
     fit: Fit
 
 
@@ -50,11 +52,14 @@ def fit_panel(
     Raises:
         SeriesTooShort: not one training window fits.
         TrainingError: nothing to judge epochs by, or no complete window for the draft.
+        DataError: a series has values that the model's transform cannot take.
     """
     seed_everything(config.seed, workers=True, verbose=False)
     model_config, trainer = config.model, config.trainer
     parts = parts or config.split.cut(panel, horizon=model_config.horizon)
-    units = train_units(panel, parts.train_end)
+    model = ForecastModel(model_config, covariates=None if panel.covariates is None else panel.covariates.schema)
+    transformed = _transform(model, panel, ends=parts.train_end)
+    units = train_units(transformed, parts.train_end)
     windows = WindowDataModule(
         panel,
         parts,
@@ -64,11 +69,11 @@ def fit_panel(
         seed=config.seed,
         stride=trainer.stride,
         validation_stride=trainer.validation_stride,
+        units=units,
     )
-    model = ForecastModel(model_config, covariates=None if panel.covariates is None else panel.covariates.schema)
     if panel.covariates is not None:
         model.install_covariate_scales(measure_covariates(panel.covariates, ends=parts.train_end))
-    _solve_draft(model, panel, ends=parts.train_end, units=units)
+    _solve_draft(model, transformed, ends=parts.train_end, units=units)
     fit = fit_model(
         model,
         train=windows.train_dataloader(),
@@ -96,10 +101,21 @@ def build_artifact(
     return Artifact(fitted.model, card)
 
 
+def _transform(model: ForecastModel, panel: Panel, *, ends: Int64[np.ndarray, " series"]) -> Panel:
+    """Give the panel as the model sees it, the transform fitted on the training part.
+
+    Values that the transform cannot take are refused wherever they stand: those held out would end the run later.
+    """
+    for reason in outside_series(panel, model.transform).values():
+        raise reason
+    model.transform.fit(panel, ends=ends)
+    return model.transform.transform_panel(panel)
+
+
 def _solve_draft(
     model: ForecastModel, panel: Panel, *, ends: Int64[np.ndarray, " series"], units: Float64[np.ndarray, " series"]
 ) -> None:
-    """Solve the draft on the training part, where the model has one."""
+    """Solve the draft on the training part of the transformed panel, where the model has one."""
     draft = model.config.draft
     if draft is None:
         return

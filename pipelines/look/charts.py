@@ -8,7 +8,7 @@ from forecast.frames.panel import Panel
 from pipelines.look.coverage import NUM_COLUMNS, Coverage
 from pipelines.look.histogram import Histogram
 from pipelines.look.markup import Markup, element
-from pipelines.look.plot import TOP, WIDTH, Plot, Scale, linear_scale, log_scale, path
+from pipelines.look.plot import TOP, WIDTH, Plot, Scale, counting_scale, linear_scale, log_scale, path
 from pipelines.look.season import Correlation, Cycle
 from pipelines.look.thin import thinned
 from pipelines.look.timeline import Timeline
@@ -19,6 +19,7 @@ SHADES = (0.0, 0.25, 0.75, 1.0)
 """Shares of missing steps up to which a cell of the map has its shade: none, few, many, (nearly) all."""
 SERIES_HEIGHT, SEASON_HEIGHT, HISTOGRAM_HEIGHT = 150.0, 190.0, 150.0
 NAME_WIDTH, NAME_LETTERS = 150.0, 22  # room for the names of series beside the map
+LEFTMOST = 0.02  # share of the picture from which on a cycle is marked
 LARGE_ROW, SMALL_ROW, LABELLED = 14.0, 4.0, 40  # rows of the map are named where there are at most so many
 
 
@@ -57,30 +58,37 @@ def coverage_chart(found: Coverage, panel: Panel) -> Markup:
         marks.append(_cells(cells, plot, shade=shade, width=width, height=row_height))
     if named:
         marks += [
-            element("text", _short(str(panel.ids[number])), x=left - 6, y=TOP + (row + 0.8) * row_height, text_anchor="end")
+            element(
+                "text", _short(str(panel.ids[number])), x=left - 6, y=TOP + (row + 0.8) * row_height, text_anchor="end"
+            )
             for row, number in enumerate(found.numbers)
         ]
     return plot.picture(*marks, label="Missing steps by series and time; darker where more is missing")
 
 
-def season_chart(found: Correlation, cycles: tuple[Cycle, ...], *, what: str, last: int, chance: float) -> Markup:
-    """Draw autocorrelation up to the lag `last`: its median over series, their middle half, what chance has, cycles."""
-    plot, scale = Plot(SEASON_HEIGHT), linear_scale(-1.0, 1.0, most=5)
-    last = min(last, len(found.middle) - 1)
-    lags = linear_scale(0.0, float(last), most=9)
-    steps = thinned(found.middle[: last + 1], num_bins=NUM_BINS)
-    across = plot.across(lags.place(steps.astype(np.float64)))
-    low, middle, high = (plot.up(scale.place(curve[steps])) for curve in (found.low, found.middle, found.high))
-    told = np.isfinite(low) & np.isfinite(high)
-    band = path(np.append(across[told], across[told][::-1]), np.append(low[told], high[told][::-1]))
-    top, bottom = plot.y((1 + chance) / 2), plot.y((1 - chance) / 2)
+def season_chart(
+    found: Correlation, cycles: tuple[Cycle, ...], *, what: str, last: int, chance: float, width: float = WIDTH
+) -> Markup:
+    """Draw autocorrelation from lag 1 to `last`: median over series, their middle half, what chance has, and cycles."""
+    lags = 1 + thinned(found.middle[1 : last + 1], num_bins=NUM_BINS)
+    curves = [curve[lags] for curve in (found.low, found.middle, found.high)]
+    plot, scale, axis = (
+        Plot(SEASON_HEIGHT, width=width),
+        _with_zero(*curves, chance=chance),
+        counting_scale(last, most=7),
+    )
+    across = plot.across(axis.place(lags.astype(np.float64)))
+    low, middle, high = (plot.up(scale.place(curve)) for curve in curves)
+    edges = plot.up(scale.place(np.array([chance, -chance]))).tolist()
     return plot.picture(
         *plot.beside(scale.ticks),
-        *plot.below([tick for tick in lags.ticks if float(tick.text.replace(",", "")).is_integer()]),
-        element("rect", class_="chance", x=plot.x(0), width=plot.x(1) - plot.x(0), y=top, height=bottom - top),
-        element("path", class_="band", d=f"{band}Z") if (high - low)[told].any() else "",
+        *plot.below(axis.ticks),
+        element(
+            "rect", class_="chance", x=plot.x(0), width=plot.x(1) - plot.x(0), y=edges[0], height=edges[1] - edges[0]
+        ),
+        _band(across, low, high),
         element("path", class_="line", d=path(across, middle)),
-        *[mark for cycle in cycles if cycle.lag <= last for mark in _cycle_mark(plot, cycle.lag / last, str(cycle))],
+        *(mark for row, cycle in enumerate(cycles) for mark in _cycle_mark(plot, cycle, last=last, row=row)),
         label=f"Autocorrelation of {what} up to {counted(last, 'step')}",
     )
 
@@ -91,7 +99,7 @@ def histogram_chart(found: Histogram, *, what: str, unit: str) -> Markup:
     low, high = float(found.edges[0]), float(found.edges[-1])
     scale = log_scale(low, high, most=6) if found.logarithmic else linear_scale(low, high, most=5)
     most = int(found.counts.max())
-    heights = linear_scale(0.0, float(most), most=4)
+    heights = counting_scale(most, most=4)
     edges, foot = plot.across(scale.place(found.edges)), plot.y(0.0)
     bars = []
     for place, count in enumerate(found.counts.tolist()):
@@ -100,8 +108,7 @@ def histogram_chart(found: Histogram, *, what: str, unit: str) -> Markup:
             told = f"{figure(found.edges[place])} to {figure(found.edges[place + 1])}: {counted(count, unit)}"
             size = {"width": float(max(edges[place + 1] - edges[place] - 0.8, 0.8)), "height": foot - y}
             bars.append(element("rect", element("title", told), class_="bar", x=float(edges[place]), y=y, **size))
-    beside = [tick for tick in heights.ticks if float(tick.text.replace(",", "")).is_integer()]
-    return plot.picture(*plot.beside(beside), *plot.below(scale.ticks), *bars, label=f"How {what} spread")
+    return plot.picture(*plot.beside(heights.ticks), *plot.below(scale.ticks), *bars, label=f"How {what} spread")
 
 
 def legend() -> Markup:
@@ -129,7 +136,7 @@ def _gaps(plot: Plot, panel: Panel, number: int, timeline: Timeline, missing: Bo
         return Markup()
     moments: pl.Series = panel.axis.moments_at(np.full(len(steps), number, dtype=np.int64), steps=steps)
     lefts, rights = np.split(np.round(plot.across(timeline.places(moments))), 2)
-    stretches = _merged(lefts, np.maximum(rights, lefts + 1))
+    stretches = _merged(lefts, np.maximum(rights, lefts + 2))
     top, bottom = plot.y(1.0), plot.y(0.0)
     boxes = "".join(f"M{left:g} {top:g}H{right:g}V{bottom:g}H{left:g}Z" for left, right in stretches)
     told = f"{counted(int(missing.sum()), 'step')} without a value ({percent(float(missing.mean()))})"
@@ -153,9 +160,7 @@ def _thinning(num_steps: int, num_points: int) -> str:
     return f"{num_steps:,} steps drawn as {num_points:,} points: the lowest and the highest of every {each:,.0f}"
 
 
-def _cells(
-    cells: Bool[np.ndarray, "row column"], plot: Plot, *, shade: int, width: float, height: float
-) -> Markup:
+def _cells(cells: Bool[np.ndarray, "row column"], plot: Plot, *, shade: int, width: float, height: float) -> Markup:
     """Draw cells of one shade as one path: a stroke a run of neighbours."""
     runs = []
     for row, marked in enumerate(cells):
@@ -166,12 +171,38 @@ def _cells(
     return element("path", class_=f"shade{shade}", d="".join(runs), stroke_width=height - min(1.0, height / 5))
 
 
-def _cycle_mark(plot: Plot, place: float, text: str) -> list[Markup]:
-    x = plot.x(place)
-    anchor = "end" if place > 0.8 else "start"
+def _with_zero(*curves: Float64[np.ndarray, " lag"], chance: float) -> Scale:
+    """Spread what the curves hold, with 0 and what chance has in it."""
+    told = np.concatenate([curve[np.isfinite(curve)] for curve in curves])
+    return linear_scale(min(float(told.min()), -1.5 * chance), max(float(told.max()), 1.5 * chance), most=5)
+
+
+def _band(
+    across: Float64[np.ndarray, " lag"], low: Float64[np.ndarray, " lag"], high: Float64[np.ndarray, " lag"]
+) -> Markup:
+    told = np.isfinite(low) & np.isfinite(high)
+    if not (high != low)[told].any():
+        return Markup()
+    around = path(np.append(across[told], across[told][::-1]), np.append(low[told], high[told][::-1]))
+    return element("path", class_="band", d=f"{around}Z")
+
+
+def _cycle_mark(plot: Plot, cycle: Cycle, *, last: int, row: int) -> list[Markup]:
+    """Mark a cycle where it can be told from the left edge; the names stand below each other."""
+    place = cycle.lag / last
+    if not LEFTMOST <= place <= 1:
+        return []
+    x, is_right = plot.x(place), place > 0.7
     return [
         element("line", class_="mark", x1=x, x2=x, y1=plot.y(1.0), y2=plot.y(0.0)),
-        element("text", text, class_="marked", x=x + (-4 if place > 0.8 else 4), y=TOP + 10, text_anchor=anchor),
+        element(
+            "text",
+            str(cycle),
+            class_="marked",
+            x=x + (-4 if is_right else 4),
+            y=TOP + 10 + 14 * row,
+            text_anchor="end" if is_right else "start",
+        ),
     ]
 
 

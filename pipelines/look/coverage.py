@@ -28,7 +28,7 @@ class Coverage:
 
 def coverage(panel: Panel, facts: SeriesFacts, timeline: Timeline) -> Coverage:
     """Measure where the values of a panel are; of many series those with the most missing, and others evenly."""
-    numbers = _rows(facts)
+    numbers = sorted(_rows(facts), key=lambda number: timeline.span_of(panel, number))
     cells = np.full((len(numbers), NUM_COLUMNS), np.nan)
     for row, number in zip(cells, numbers, strict=True):
         columns = _columns(int(panel.lengths[number]), *timeline.span_of(panel, number))
@@ -36,21 +36,21 @@ def coverage(panel: Panel, facts: SeriesFacts, timeline: Timeline) -> Coverage:
         missing = np.bincount(columns, ~panel.observed[panel.series(number)], minlength=NUM_COLUMNS)
         np.divide(missing, steps, out=row, where=steps > 0)
         _stretch(row, columns)
-    return Coverage(numbers, cells, timeline)
+    return Coverage(tuple(numbers), cells, timeline)
 
 
-def _rows(facts: SeriesFacts) -> tuple[int, ...]:
-    numbers = np.arange(len(facts))
-    if len(facts) > MAX_ROWS:
-        by_missing = np.argsort(-facts.num_missing, kind="stable")
-        worst, others = by_missing[: MAX_ROWS // 2], np.sort(by_missing[MAX_ROWS // 2 :])
-        evenly = others[np.linspace(0, len(others) - 1, num=MAX_ROWS - len(worst), dtype=np.int64)]
-        numbers = np.sort(np.concatenate([worst, evenly]))
-    return tuple(numbers.tolist())
+def _rows(facts: SeriesFacts) -> list[int]:
+    if len(facts) <= MAX_ROWS:
+        return list(range(len(facts)))
+    by_missing = np.argsort(-facts.num_missing, kind="stable")
+    most = min(MAX_ROWS // 2, int((facts.num_missing > 0).sum()))
+    worst, others = by_missing[:most], np.sort(by_missing[most:])
+    evenly = others[np.linspace(0, len(others) - 1, num=MAX_ROWS - most, dtype=np.int64)]
+    return [*worst.tolist(), *evenly.tolist()]
 
 
 def _columns(num_steps: int, first: float, last: float) -> Int64[np.ndarray, " step"]:
-    """The column of each step of a series that begins and ends at these shares of the whole time, steps evenly apart."""
+    """The column of each step of a series that begins and ends at these shares of the whole time, in even steps."""
     places = np.linspace(first, last, num=num_steps) * NUM_COLUMNS
     return np.minimum(places.astype(np.int64), NUM_COLUMNS - 1)
 

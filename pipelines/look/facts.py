@@ -15,7 +15,7 @@ ROUNDING = 16 * float(np.finfo(np.float64).eps)  # a spread below this share of 
 
 @dataclass(frozen=True, eq=False)
 class SeriesFacts:
-    """One figure a series, in the panel's order; figures of values are over observed steps, NaN where there are none."""
+    """One figure a series, in the panel's order; those of values are over observed steps, NaN where there are none."""
 
     lengths: Int64[np.ndarray, " series"]
     num_missing: Int64[np.ndarray, " series"]

@@ -1,4 +1,4 @@
-"""Elements of HTML and SVG from Python: whatever is no markup yet is escaped as it goes in, so that no name can be code."""
+"""Elements of HTML and SVG: what is no markup yet is escaped as it goes in, so that no name can be code."""
 
 from collections.abc import Iterable
 from html import escape
@@ -12,7 +12,7 @@ class Markup(str):
     __slots__ = ()
 
 
-def element(name: str, *content: str, **attributes: str | float | None) -> Markup:
+def element(name: str, /, *content: str, **attributes: str | float | None) -> Markup:
     """Give one element; an attribute's `_` stands for `-`, a last one is dropped (`class_`), and None leaves it out."""
     written = "".join(f' {_attribute(key)}="{_value(value)}"' for key, value in attributes.items() if value is not None)
     if name in EMPTY and not content:
@@ -36,4 +36,6 @@ def _value(value: str | float) -> str:
 def _sound(text: str) -> str:
     """Replace lone surrogates, which no encoding can write, and control characters, which no page may hold."""
     whole = text.encode("utf-8", "replace").decode("utf-8")
-    return "".join(letter if letter.isprintable() or letter in "\t\n" else "\N{REPLACEMENT CHARACTER}" for letter in whole)
+    return "".join(
+        letter if letter.isprintable() or letter in "\t\n" else "\N{REPLACEMENT CHARACTER}" for letter in whole
+    )

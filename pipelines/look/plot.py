@@ -85,6 +85,12 @@ def linear_scale(low: float, high: float, *, most: int = 5) -> Scale:
     return Scale(place, [Tick(float(place(np.array([value]))[0]), figure(value)) for value in values])
 
 
+def counting_scale(high: int, *, most: int = 5) -> Scale:
+    """Spread whole numbers from 0 to `high` evenly."""
+    scale = linear_scale(0.0, float(max(high, 1)), most=most)
+    return Scale(scale.place, [tick for tick in scale.ticks if _is_whole(tick.place * max(high, 1))])
+
+
 def log_scale(low: float, high: float, *, most: int = 8) -> Scale:
     """Spread values above 0 between two ends by their ratios."""
     bottom, span = np.log10(low), max(np.log10(high) - np.log10(low), 1e-9)
@@ -107,3 +113,7 @@ def path(across: Float64[np.ndarray, " n"], up: Float64[np.ndarray, " n"]) -> st
                 written.append("h0")  # with round ends a line of no length shows
         drawing = is_told
     return "".join(written)
+
+
+def _is_whole(number: float) -> bool:
+    return abs(number - round(number)) < 1e-6 * max(number, 1.0)

@@ -58,7 +58,7 @@ class Correlation:
 
 @dataclass(frozen=True, eq=False)
 class Seasonality:
-    """Autocorrelation of values and of changes from step to step: a drift hides cycles in the first, not in the second."""
+    """Autocorrelation of values and of changes from step to step: a drift hides cycles in the first alone."""
 
     values: Correlation
     changes: Correlation
@@ -96,7 +96,7 @@ def seasonality(panel: Panel) -> Seasonality | None:
 
 
 def autocorrelation(values: Float64[np.ndarray, " step"], observed: Bool[np.ndarray, " step"]) -> Curve:
-    """Give the correlation of a series with itself, lag by lag up to half its length, over pairs that are both observed.
+    """Give the correlation of a series with itself, lag by lag up to half its length, over pairs observed at both ends.
 
     NaN where too few pairs are; all NaN for a series that does not move. By the power spectrum of the values and that
     of the mask (Wiener 1930, Khinchin 1934), each padded so that the end never meets the start.

@@ -8,9 +8,9 @@ DIGITS = 4  # that count
 
 
 def figure(value: float) -> str:
-    """Write a figure with four digits that count, more where it is a larger whole number; a dash where it is undefined."""
+    """Write a figure with four digits that count, more where a whole number is larger; a dash where it is undefined."""
     if not math.isfinite(value):
-        return "–"
+        return "-"
     size = abs(value)
     if size == 0:
         return "0"
@@ -24,7 +24,7 @@ def figure(value: float) -> str:
 def percent(share: float) -> str:
     """Write a share in per cent; what is not nothing never looks like it, nor what is not all like all."""
     if not math.isfinite(share):
-        return "–"
+        return "-"
     if share in (0.0, 1.0):
         return f"{share:.0%}"
     if share < 0.0005:

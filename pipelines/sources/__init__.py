@@ -8,8 +8,20 @@ from pipelines.sources.embedded import EmbeddedSource
 from pipelines.sources.files import FilesSource
 from pipelines.sources.public import PublicSource
 from pipelines.sources.sine import SineSource
+from pipelines.sources.sql import SqlSource
 from pipelines.sources.wide import SeriesInColumns, SeriesInRows, Wide
 
-Source = Annotated[EmbeddedSource | FilesSource | PublicSource | SineSource, Tagged]
+Source = Annotated[EmbeddedSource | FilesSource | PublicSource | SineSource | SqlSource, Tagged]
 
-__all__ = ["Description", "EmbeddedSource", "FilesSource", "PublicSource", "SeriesInColumns", "SeriesInRows", "SineSource", "Source", "Wide"]
+__all__ = [
+    "Description",
+    "EmbeddedSource",
+    "FilesSource",
+    "PublicSource",
+    "SeriesInColumns",
+    "SeriesInRows",
+    "SineSource",
+    "Source",
+    "SqlSource",
+    "Wide",
+]

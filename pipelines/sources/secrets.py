@@ -62,7 +62,8 @@ def checked_database(uri: str) -> str:
         )
     user, colon, password = parts.login.partition(":")
     login = f"{_quoted(user)}{colon}{_quoted(password)}"
-    return f"{parts.scheme}://{login}{'@' if login else ''}{parts.hosts}{parts.path}{'?' if parts.query else ''}{parts.query}"
+    query = f"?{parts.query}" if parts.query else ""
+    return f"{parts.scheme}://{login}{'@' if login else ''}{parts.hosts}{parts.path}{query}"
 
 
 def _quoted(text: str) -> str:

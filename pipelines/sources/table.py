@@ -77,7 +77,7 @@ class Table:
     def chunks(self, columns: Sequence[str] | None = None, *, rows: int = CHUNK_ROWS) -> Iterator[pl.DataFrame]:
         """Give the rows, with all columns or the chosen ones, at most `rows` at a time."""
         names = [*self.schema] if columns is None else columns
-        wanted = {name: self.schema[name] for name in names}
+        wanted = pl.Schema({name: self.schema[name] for name in names})
         for file in self.files:
             for piece in file.pieces(names, rows=rows):
                 beside = file.partition.select(name for name in names if name in file.partition.columns)

@@ -103,7 +103,9 @@ class AutoregressiveDecoder(Decoder):
         tokens = self._embed(shown, known, first_position=0)
         memory = self.stack.project_memory(known.memory.tokens)
         decoded = self.stack(tokens, memory=memory, memory_observed=known.memory.observed)
-        return self.output(decoded[:, self.num_label_patches - 1 :], drafts)[:, :horizon]
+        first = self.num_label_patches - 1
+        ahead = None if shown.ahead is None else shown.ahead[:, first:]
+        return self.output(decoded[:, first:], drafts, ahead)[:, :horizon]
 
     def roll_out(self, known: Known, *, horizon: int) -> Float[Tensor, "batch {horizon} parameter"]:
         """Decode patch by patch, feeding back the location; each step computes its own patch only."""
@@ -117,7 +119,8 @@ class AutoregressiveDecoder(Decoder):
             tokens = self._embed(shown, known, first_position=position)
             position += tokens.shape[1]
             decoded = self.stack(tokens, memory=memory, memory_observed=known.memory.observed, caches=caches)
-            forecast.append(self.output(decoded[:, -1:], _patch(drafts, patch)))
+            coming = _patch(ahead, self.num_label_patches + patch)
+            forecast.append(self.output(decoded[:, -1:], _patch(drafts, patch), coming))
             shown = Shown(
                 values=forecast[-1][..., 0][:, None],
                 observed=torch.ones_like(forecast[-1][..., 0][:, None], dtype=torch.bool),

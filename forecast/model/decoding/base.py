@@ -57,6 +57,7 @@ class Setting:
             patch_length=patch_length,
             num_parameters=self.num_parameters,
             refines_draft=self.has_draft,
+            num_ahead=self.num_ahead,
         )
 
 
@@ -78,21 +79,40 @@ class Decoder(nn.Module, ABC):
 
 
 class PatchOutput(nn.Module):
-    """The last layer: tokens to the parameters of their patch's steps, added to the draft where there is one."""
+    """The last layer: tokens to the parameters of their patch's steps, added to the draft where there is one.
 
-    def __init__(self, d_model: int, *, patch_length: int, num_parameters: int, refines_draft: bool):
+    What is known ahead of a step also has a way of its own to that step's parameters, past all tokens, as in Das et
+    al., "Long-term Forecasting with TiDE" (2023), section 4.2: a holiday need not find its way through attention.
+    """
+
+    def __init__(
+        self, d_model: int, *, patch_length: int, num_parameters: int, refines_draft: bool, num_ahead: int = 0
+    ):
         super().__init__()
         self.patch_length = patch_length
         self.projection = nn.Linear(d_model, patch_length * num_parameters)
         if refines_draft:  # training then starts from the draft itself
             nn.init.zeros_(self.projection.weight)
             nn.init.zeros_(self.projection.bias)
+        self.highway = _highway(num_ahead, d_model, num_parameters) if num_ahead else None
 
     def forward(
-        self, tokens: Float[Tensor, "batch patch d_model"], draft: Float[Tensor, "batch patch width"] | None
+        self,
+        tokens: Float[Tensor, "batch patch d_model"],
+        draft: Float[Tensor, "batch patch width"] | None,
+        ahead: Float[Tensor, "batch patch ahead_width"] | None = None,
     ) -> Float[Tensor, "batch step parameter"]:
         """Give the parameters of the steps of all patches in a row."""
         parameters = self.projection(tokens).unflatten(-1, (self.patch_length, -1))
+        if ahead is not None and self.highway is not None:
+            parameters = parameters + self.highway(ahead.unflatten(-1, (self.patch_length, -1)))
         if draft is not None:
             parameters = torch.cat([parameters[..., :1] + draft[..., None], parameters[..., 1:]], dim=-1)
         return parameters.flatten(1, 2)
+
+
+def _highway(num_ahead: int, d_model: int, num_parameters: int) -> nn.Sequential:
+    last = nn.Linear(d_model, num_parameters)
+    nn.init.zeros_(last.weight)  # nothing is known of the covariates before training
+    nn.init.zeros_(last.bias)
+    return nn.Sequential(nn.Linear(num_ahead, d_model), nn.GELU(), last)

@@ -63,13 +63,14 @@ class DirectDecoder(Decoder):
 
     def _decode(self, known: Known) -> Float[Tensor, "batch step parameter"]:
         drafts = None if known.draft is None else patch_from_left(known.draft, patch_length=self.patch_length)
+        ahead = None if known.ahead is None else patch_from_left(known.ahead, patch_length=self.patch_length)
         positions = torch.arange(self.num_queries, device=known.past.device)
         queries = (self.query + self.position(positions)).expand(len(known.past), -1, -1)
         if drafts is not None and self.draft_embedding is not None:
             queries = queries + self.draft_embedding(drafts)
-        if known.ahead is not None and self.covariate_embedding is not None:
-            queries = queries + self.covariate_embedding(patch_from_left(known.ahead, patch_length=self.patch_length))
+        if ahead is not None and self.covariate_embedding is not None:
+            queries = queries + self.covariate_embedding(ahead)
         queries = self.dropout(add_static(queries, known.static))
         memory = self.stack.project_memory(known.memory.tokens)
         decoded = self.stack(queries, memory=memory, memory_observed=known.memory.observed)
-        return self.output(decoded, drafts)
+        return self.output(decoded, drafts, ahead)

@@ -1,6 +1,6 @@
 """Panels for the tests of stores: made directly, with everything that a panel can have."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
@@ -24,9 +24,7 @@ STAMPS = {
     "text": ("ME", StampType(ColumnType(pl.String()), pl.Datetime("us"), TextFormat.of("2024-01-31"))),
     "text with an offset": (
         "D",
-        StampType(
-            ColumnType(pl.String()), pl.Datetime("us", "UTC"), TextFormat.of("2024-01-31T00:00:00.25+01:00")
-        ),
+        StampType(ColumnType(pl.String()), pl.Datetime("us", "UTC"), TextFormat.of("2024-01-31T00:00:00.25+01:00")),
     ),
 }
 """Frequencies with the ways in which stamps are written."""
@@ -54,7 +52,7 @@ class Build:
     """None draws it for each panel."""
     num_channels: int = 0
     masks: bool | None = None
-    id_type: pl.DataType | None = pl.String()
+    id_type: pl.DataType | None = field(default_factory=pl.String)
 
 
 BUILDS = st.builds(
@@ -71,7 +69,8 @@ BUILDS = st.builds(
 def panel_from(build: Build, *, seed: int, prefix: str = "", num_entities: int | None = None) -> Panel:
     """A panel of random content that the seed decides."""
     random = np.random.default_rng(seed)
-    count = int(random.integers(0, 5)) if num_entities is None else num_entities
+    fewest = 0 if build.id_type else 1  # where no type is given the ids themselves say theirs
+    count = int(random.integers(fewest, 5)) if num_entities is None else num_entities
     entities = [f"{prefix}{number}" for number in range(count)]
     names = [f"channel {number}" for number in range(build.num_channels)]
     ids = [f"{entity}/{name}" for entity in entities for name in names] if names else entities
@@ -138,8 +137,7 @@ def spelt(covariates: Covariates) -> list[list[list[object]]]:
     for number, (start, length) in enumerate(zip(covariates.starts, covariates.lengths, strict=True)):
         place = slice(int(start), int(start + length))
         steps = [
-            _spelt(one, values[place])
-            for one, values in zip(covariates.schema.steps, covariates.values, strict=True)
+            _spelt(one, values[place]) for one, values in zip(covariates.schema.steps, covariates.values, strict=True)
         ]
         masks = [[True] * int(length) if mask is None else mask[place].tolist() for mask in covariates.observed]
         static = [

@@ -116,7 +116,9 @@ def test_huge_values_stay_finite(model, batch):
 
 def taught(model, batch) -> torch.Tensor:
     window = model._window(batch.past, batch.past_observed, horizon=HORIZON)
-    return model.decoder.teach(window.known, Target(window.scale.apply(batch.future), batch.future_observed))
+    return model.decoder.teach(
+        window.known, Target(window.units.future(batch.future, batch.future_observed), batch.future_observed)
+    )
 
 
 def test_future_target_never_reaches_an_output_at_or_before_it(model, batch):
