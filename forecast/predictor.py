@@ -11,10 +11,11 @@ import torch
 from jaxtyping import Int64
 
 from forecast.artifact import Artifact, load_artifact
-from forecast.batch import cut_newest
+from forecast.batch import Batch, cut_newest
 from forecast.card import Card
 from forecast.errors import DataError, MissingValues
 from forecast.forecast import Forecast
+from forecast.frames.ahead import split_ahead
 from forecast.frames.answer import forecast_frame, future_frame
 from forecast.frames.column_type import Kind
 from forecast.frames.columns import Columns
@@ -37,6 +38,10 @@ class SeriesLeftOut(ForecastWarning):
     """Some series of a frame cannot be forecast; the others are."""
 
 
+class NaiveForecast(ForecastWarning):
+    """The forecast of some series repeats their newest value, because there is no more to go by."""
+
+
 @dataclass(frozen=True, eq=False)
 class Prediction:
     """The answer to one frame."""
@@ -53,6 +58,9 @@ class Prediction:
     left_out: Mapping[str | int, DataError]
     """Series of the frame that have no forecast, by id, with why."""
 
+    naive: Mapping[str | int, str]
+    """Series of `panel` whose forecast repeats their newest value, by id, with why."""
+
     notes: tuple[str, ...]
     """What else the caller should know before trusting the forecast."""
 
@@ -64,9 +72,9 @@ class Prediction:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What the caller should hear of, for people: findings of the contract, series left out, notes."""
+        """What the caller should hear of, for people: findings, series left out or repeated, notes."""
         found = tuple(str(finding) for finding in self.report.findings)
-        return found + tuple(str(reason) for reason in self.left_out.values()) + self.notes
+        return found + tuple(map(str, self.left_out.values())) + tuple(self.naive.values()) + self.notes
 
     def frame(self) -> Any:
         """Dress the forecast: id, time, `mean`, and a column a quantile level, in the caller's library and types."""
@@ -106,7 +114,8 @@ class Predictor:
         hold those of the history too, where `frame` does not.
 
         What is not given is as it was trained. `level=80` asks for the interval between the levels 0.1 and 0.9. Series
-        that cannot be forecast are left out with a `SeriesLeftOut` warning.
+        that cannot be forecast are left out with a `SeriesLeftOut` warning; those with one value to go by, or none of
+        late, are forecast to stay where they are, with a `NaiveForecast` warning.
 
         Raises:
             ConfigError: a request that makes no sense; `field` says which part.
@@ -122,6 +131,16 @@ class Predictor:
             warnings.warn(warning, stacklevel=2)
         return prediction.frame()
 
+    def predict_whole(self, frame: Any, *, horizon: int | None = None, quantile_levels: Levels | None = None) -> Any:
+        """Forecast as `predict` does from one frame that also holds what is known ahead, in rows without a target.
+
+        Only for a model that is told something ahead: for others such rows are steps without a value.
+        """
+        future = None
+        if self.card.covariates.future:
+            frame, future = split_ahead(frame, self.card.contract.columns)
+        return self.predict(frame, future=future, horizon=horizon, quantile_levels=quantile_levels)
+
     def answer(
         self, frame: Any, *, request: Request, future: Any = None, frequency: str | int | None = None
     ) -> Prediction:
@@ -134,13 +153,14 @@ class Predictor:
             schema=self.card.covariates,
             on_bad_series="leave_out",
         )
-        blind = blind_series(prepared.panel, context_length=request.context_length)
-        panel = _without(prepared.panel, blind)
+        silent = silent_series(prepared.panel)
+        panel = _without(prepared.panel, silent)
         return Prediction(
             panel=panel,
             forecast=self.forecast(panel, request=request),
             report=prepared.report,
-            left_out={**prepared.left_out, **blind},
+            left_out={**prepared.left_out, **silent},
+            naive=naive_series(panel, context_length=request.context_length),
             notes=self._notes(panel),
             columns=prepared.columns,
             like=prepared.like,
@@ -157,13 +177,17 @@ class Predictor:
         return future_frame(
             prepared.panel,
             horizon=self.card.horizon if horizon is None else horizon,
-            covariates=self.card.contract.covariates.future,
+            covariates=self.card.covariates.future,
             like=prepared.like,
             columns=prepared.columns,
         )
 
     def _contract(self, frequency: str | int | None) -> DataContract:
-        return replace(self.card.contract, frequency=self.card.frequency if frequency is None else frequency)
+        return replace(
+            self.card.contract,
+            columns=replace(self.card.contract.columns, weight=None),  # weights are a matter of training
+            frequency=self.card.frequency if frequency is None else frequency,
+        )
 
     def predict_panel(
         self,
@@ -177,17 +201,17 @@ class Predictor:
 
         Raises:
             ConfigError: a request that makes no sense.
-            MissingValues: a series has no observed step in its context.
+            MissingValues: a series has not one observed step.
         """
         request = Request.complete(
             self.card, horizon=horizon, quantile_levels=quantile_levels, context_length=context_length
         )
-        for reason in blind_series(panel, context_length=request.context_length).values():
+        for reason in silent_series(panel).values():
             raise reason
         return self.forecast(panel, request=request)
 
     def forecast(self, panel: Panel, *, request: Request) -> Forecast:
-        """Forecast every series of a panel, each seen lately, in batches whose size changes no forecast."""
+        """Forecast every series of a panel in batches whose size changes no forecast; each has an observed step."""
         parts = [self._windows(panel, numbers, request=request) for numbers in _batches(len(panel), request)]
         return Forecast(
             mean=np.concatenate([part.mean for part in parts]),
@@ -200,7 +224,7 @@ class Predictor:
         windows = cut_newest(
             panel, series=numbers, context_length=request.context_length, known_horizon=request.horizon
         )
-        windows = windows.to(next(model.parameters()).device)
+        windows = _seeing(windows, panel, numbers).to(next(model.parameters()).device)
         return model.forecast(
             windows.past,
             windows.past_observed,
@@ -231,12 +255,49 @@ def blind_series(panel: Panel, *, context_length: int) -> dict[str | int, DataEr
     }
 
 
-def _without(panel: Panel, blind: Mapping[str | int, DataError]) -> Panel:
-    if not blind:
+def silent_series(panel: Panel) -> dict[str | int, DataError]:
+    """Give the series without one observed step, with those that belong to the same entity."""
+    silent = blind_series(panel, context_length=int(panel.lengths.max(initial=1)))
+    count = 1 if panel.channels is None else len(panel.channels)
+    for number in [number for number, name in enumerate(panel.ids) if count > 1 and name in silent]:
+        for sibling in range(number - number % count, number - number % count + count):
+            silent.setdefault(panel.ids[sibling], silent[panel.ids[number]])
+    return silent
+
+
+def naive_series(panel: Panel, *, context_length: int) -> dict[str | int, str]:
+    """Give the series of whose newest steps one is observed, or none but an earlier one, with what is forecast."""
+    seen = np.concatenate([[0], np.cumsum(panel.observed)])
+    lengths = np.minimum(panel.lengths, context_length)
+    counts = seen[panel.offsets[1:]] - seen[panel.offsets[1:] - lengths]
+    found: dict[str | int, str] = {}
+    for number in np.flatnonzero(counts < 2).tolist():
+        how_many, which = ("one", "it") if counts[number] else ("none", "the newest before them")
+        found[panel.ids[number]] = (
+            f"series {panel.ids[number]!r}: {how_many} of its newest {lengths[number]:,} steps has a value; "
+            f"its forecast repeats {which}"
+        )
+    return found
+
+
+def _seeing(windows: Batch, panel: Panel, numbers: Int64[np.ndarray, " batch"]) -> Batch:
+    """Show a window without a value the newest one from before it, as if it had come last: its forecast repeats it."""
+    blind = ~windows.past_observed.any(dim=1)
+    if not blind.any():
+        return windows
+    past, observed = windows.past.clone(), windows.past_observed.clone()
+    for row in blind.nonzero().flatten().tolist():
+        known = panel.values[panel.series(numbers[row])][panel.observed[panel.series(numbers[row])]]
+        past[row, -1], observed[row, -1] = known[-1], True
+    return replace(windows, past=past, past_observed=observed)
+
+
+def _without(panel: Panel, silent: Mapping[str | int, DataError]) -> Panel:
+    if not silent:
         return panel
-    if len(blind) == len(panel):
-        raise next(iter(blind.values()))
-    return panel.select([number for number, name in enumerate(panel.ids) if name not in blind])
+    if len(silent) == len(panel):
+        raise next(iter(silent.values()))
+    return panel.select([number for number, name in enumerate(panel.ids) if name not in silent])
 
 
 def _batches(num_series: int, request: Request) -> Iterator[Int64[np.ndarray, " batch"]]:

@@ -85,6 +85,9 @@ def _backtest(verb: argparse.ArgumentParser) -> None:
 
 def _predict(verb: argparse.ArgumentParser) -> None:
     _model(verb)
+    verb.add_argument(
+        "--future", metavar="PATH", help="file of the covariates that are known ahead, by id and time, for the horizon"
+    )
     verb.add_argument("--horizon", type=int, metavar="STEPS", help="steps to forecast (default: as trained)")
     asked = verb.add_mutually_exclusive_group()
     asked.add_argument(

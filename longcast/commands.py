@@ -38,14 +38,14 @@ def backtest(options: Namespace) -> None:
         _backtest_folds(options)
         return
     config = _load(options)
-    from forecast.frames.contract import prepare
     from pipelines.flows.draw import draw
     from pipelines.flows.predict import load_predictor
+    from pipelines.flows.read import read
     from pipelines.flows.score import score_model
 
     _speak()
     model = load_predictor(config, reference=options.model).artifact.model
-    panel = prepare(config.source.read(), config.contract).panel
+    panel = read(config, schema=model.schema).panel
     result = score_model(config, panel, model, track=_track)
     print(result)
     if options.json is not None:
@@ -64,11 +64,11 @@ def _backtest_folds(options: Namespace) -> None:
         raise ConfigError(
             f"--folds trains models of its own and prints their tables; leave out {', '.join(without_effect)}"
         )
-    from forecast.frames.contract import prepare
     from pipelines.flows.folds import backtest_folds
+    from pipelines.flows.read import read
 
     _speak()
-    panel = prepare(config.source.read(), config.contract).panel
+    panel = read(config).panel
     for number, result in enumerate(backtest_folds(config, panel, num_folds=options.folds, track=_track), start=1):
         print(f"fold {number} of {options.folds}\n{result}")
 
@@ -83,6 +83,7 @@ def predict(options: Namespace) -> None:
         frame = run(
             config,
             reference=options.model,
+            future=options.future,
             horizon=options.horizon,
             level=options.level,
             quantile_levels=options.quantiles,

@@ -41,6 +41,10 @@ class RunConfig:
     data: Source | None = None
     """Where the flows read from; a run that is handed its frame needs none."""
 
+    covariates: Source | None = None
+    """A second table, of covariates by id and time, or by time alone for all series; its rows may reach past the end
+    of the data. None where the data hold their covariates themselves."""
+
     contract: DataContract = DataContract()
 
     split: Split = FractionSplit()

@@ -26,8 +26,11 @@ class LongcastModel(PythonModel):
         model_input: pd.DataFrame,
         params: dict[str, Any] | None = None,
     ) -> pd.DataFrame:
-        """Forecast every series of the frame from its end; the parameters are `horizon` and `quantile_levels`."""
-        answer = self.predictor.predict(self._with_zone(model_input), **(params or {}))
+        """Forecast every series of the frame from its end; the parameters are `horizon` and `quantile_levels`.
+
+        Covariates that are known ahead stand in rows behind the history, without a target.
+        """
+        answer = self.predictor.predict_whole(self._with_zone(model_input), **(params or {}))
         return self._without_zone(answer)
 
     def _with_zone(self, history: pd.DataFrame) -> pd.DataFrame:

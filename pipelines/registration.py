@@ -19,7 +19,7 @@ from forecast.artifact import Artifact, save_artifact
 from forecast.card import Card
 from forecast.config import to_plain
 from forecast.errors import RegistryError
-from forecast.frames.answer import quantile_name
+from forecast.frames.answer import TARGET_NAME, quantile_name
 from forecast.predictor import Predictor
 from forecast.registry import ARTIFACT, CHAMPION, ModelVersion, Registry
 from pipelines.tracking import TrackedRun
@@ -32,16 +32,17 @@ REQUIREMENTS = ("longcast", "mlflow", "numpy", "pandas", "polars", "safetensors"
 CLOSE = 1e-5  # relative: what a forecast may differ by between machines
 
 
-def register(run: TrackedRun, artifact: Artifact, *, history: pl.DataFrame) -> ModelVersion:
+def register(run: TrackedRun, artifact: Artifact, *, sample: pl.DataFrame) -> ModelVersion:
     """Log the model on an open run, read it back and try it, and only then register it; moves no alias.
 
-    `history` is a long frame such as the model will be sent: some steps of some series, under the card's column names.
+    `sample` is a long frame such as the model will be sent: some steps of some series, under the card's column names,
+    and behind them rows without a target where covariates are known ahead.
 
     Raises:
         RegistryError: what came back does not forecast as the model does; nothing was registered.
     """
-    model_uri = _log(artifact, history=history)
-    _try(model_uri, artifact, history=history)
+    model_uri = _log(artifact, sample=sample)
+    _try(model_uri, artifact, sample=sample)
     with contextlib.redirect_stderr(io.StringIO()):  # MLflow prints that it went well; what goes wrong it raises
         registered = mlflow.register_model(model_uri, artifact.card.name)
     return Registry(run.uri).resolve(f"{registered.name}/{registered.version}")
@@ -58,7 +59,7 @@ def decline(registry: Registry, version: ModelVersion, *, reasons: Sequence[str]
     registry.set_tags(version, {"decision": "declined", "reasons": "\n".join(reasons)})
 
 
-def signature_of(card: Card, history: pl.DataFrame) -> ModelSignature:
+def signature_of(card: Card, sample: pl.DataFrame) -> ModelSignature:
     """Describe the frames that go in and out, in the types of the training frame.
 
     MLflow takes no zone-aware column, so stamps with a zone travel as ISO 8601 text with their offset; and it turns no
@@ -66,15 +67,17 @@ def signature_of(card: Card, history: pl.DataFrame) -> ModelSignature:
     """
     columns = card.contract.columns
     time = ColSpec(_time_type(card), columns.time)
-    identity = ColSpec(_type(history, columns.id), columns.id, required=columns.id in history.columns)
+    identity = ColSpec(_type(sample, columns.id), columns.id, required=columns.id in sample.columns)
+    keys = [identity, time] if not card.channels else [identity, time, ColSpec(DataType.string, TARGET_NAME)]
+    others = [name for name in sample.columns if name not in (columns.id, columns.time)]
     points = ["mean", *map(quantile_name, card.quantile_levels)]
     parameters = [ParamSpec("horizon", DataType.long, default=card.horizon)]
     if card.quantile_levels:
         levels = ParamSpec("quantile_levels", DataType.double, default=list(card.quantile_levels), shape=(-1,))
         parameters.append(levels)
     return ModelSignature(
-        inputs=Schema([identity, time, ColSpec(_type(history, columns.target), columns.target)]),
-        outputs=Schema([identity, time, *(ColSpec(DataType.double, name) for name in points)]),
+        inputs=Schema([identity, time, *(ColSpec(_type(sample, name), name) for name in others)]),
+        outputs=Schema([*keys, *(ColSpec(DataType.double, name) for name in points)]),
         params=ParamSchema(parameters),
     )
 
@@ -94,14 +97,14 @@ def _time_type(card: Card) -> DataType:
             return DataType.string
 
 
-def _type(history: pl.DataFrame, name: str) -> DataType:
-    dtype = history.schema.get(name, pl.String())  # a frame without an id column is one series, whose id is text
-    if dtype.is_integer() and not history[name].null_count():  # with a gap in it pandas makes it fractions
+def _type(sample: pl.DataFrame, name: str) -> DataType:
+    dtype = sample.schema.get(name, pl.String())  # a frame without an id column is one series, whose id is text
+    if dtype.is_integer() and not sample[name].null_count():  # with a gap in it pandas makes it fractions
         return DataType.long
     return DataType.double if dtype.is_numeric() else DataType.string
 
 
-def _log(artifact: Artifact, *, history: pl.DataFrame) -> str:
+def _log(artifact: Artifact, *, sample: pl.DataFrame) -> str:
     """Log the model and give its URI."""
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         # An example in the model would be the caller's own data; instead of MLflow's trial with it there is `_try`.
@@ -111,19 +114,19 @@ def _log(artifact: Artifact, *, history: pl.DataFrame) -> str:
             name=artifact.card.name,
             python_model=str(CODE),
             artifacts={ARTIFACT: str(saved)},
-            signature=signature_of(artifact.card, history),
+            signature=signature_of(artifact.card, sample),
             pip_requirements=requirements(),
             metadata={"card": to_plain(artifact.card)},
         )
     return logged.model_uri
 
 
-def _try(model_uri: str, artifact: Artifact, *, history: pl.DataFrame) -> None:
+def _try(model_uri: str, artifact: Artifact, *, sample: pl.DataFrame) -> None:
     """Load the model as a stranger would, and compare what it forecasts with what the model in memory does."""
     with tempfile.TemporaryDirectory() as folder:  # MLflow would leave its own behind
         loaded = mlflow.pyfunc.load_model(model_uri, dst_path=folder)
-        answer = pd.DataFrame(loaded.predict(_as_sent(artifact.card, history)))
-    expected = Predictor(artifact).predict(history).to_pandas()
+        answer = pd.DataFrame(loaded.predict(_as_sent(artifact.card, sample)))
+    expected = Predictor(artifact).predict_whole(sample).to_pandas()
     if len(answer) != len(expected) or not np.allclose(answer["mean"], expected["mean"], rtol=CLOSE, atol=0):
         raise RegistryError(
             f"{model_uri} was logged, but read back it does not forecast as the model in memory does, so it was not "
@@ -131,10 +134,10 @@ def _try(model_uri: str, artifact: Artifact, *, history: pl.DataFrame) -> None:
         )
 
 
-def _as_sent(card: Card, history: pl.DataFrame) -> pd.DataFrame:
-    """Give the history as the signature wants it."""
+def _as_sent(card: Card, sample: pl.DataFrame) -> pd.DataFrame:
+    """Give the sample as the signature wants it."""
     columns = card.contract.columns
     if card.time.zone is not None:
-        history = history.with_columns(pl.col(columns.time).dt.to_string("iso:strict"))
-    wide = pl.Int64 if _type(history, columns.target) == DataType.long else pl.Float64
-    return history.with_columns(pl.col(columns.target).cast(wide)).to_pandas()
+        sample = sample.with_columns(pl.col(columns.time).dt.to_string("iso:strict"))
+    wide = {name: pl.Int64 if _type(sample, name) == DataType.long else pl.Float64 for name in columns.targets}
+    return sample.with_columns(pl.col(name).cast(dtype) for name, dtype in wide.items()).to_pandas()

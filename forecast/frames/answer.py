@@ -12,10 +12,12 @@ from forecast.errors import ConfigError
 from forecast.forecast import Forecast
 from forecast.frames.column_type import ColumnType, Kind
 from forecast.frames.columns import Columns
+from forecast.frames.covariates import Covariate
 from forecast.frames.door import frame_of
 from forecast.frames.panel import Panel
 
 FLOAT = ColumnType(pl.Float64())
+TEXT = ColumnType(pl.String())
 
 TARGET_NAME = "target_name"
 """The column that says which target a row is of, where each entity has several."""
@@ -65,14 +67,20 @@ def history_frame(panel: Panel, *, like: Kind, columns: Columns) -> Any:
     return frame_of([*_keys(panel, numbers, steps, columns=columns), (values, FLOAT)], like=like)
 
 
-def future_frame(panel: Panel, *, horizon: int, covariates: Sequence[str], like: Kind, columns: Columns) -> Any:
+def future_frame(panel: Panel, *, horizon: int, covariates: Sequence[Covariate], like: Kind, columns: Columns) -> Any:
     """Give the template of a future frame: id and time of the `horizon` steps after each series, covariates null."""
     firsts = np.arange(0, len(panel), 1 if panel.channels is None else len(panel.channels), dtype=np.int64)
     numbers = np.repeat(firsts, horizon)
     steps = panel.lengths[numbers] + np.tile(np.arange(horizon, dtype=np.int64), len(firsts))
     ids, stamps = _keys(panel, numbers, steps, columns=columns)[:2]
-    empty = [(pl.Series(name, [None] * len(numbers), dtype=pl.Float64), FLOAT) for name in covariates]
+    empty = [_empty(covariate, num_rows=len(numbers)) for covariate in covariates]
     return frame_of([ids, stamps, *empty], like=like)
+
+
+def _empty(covariate: Covariate, *, num_rows: int) -> tuple[pl.Series, ColumnType]:
+    """Give a column to be filled in: with numbers, or with the names of categories."""
+    column_type = FLOAT if covariate.kind == "numeric" else TEXT
+    return pl.Series(covariate.name, [None] * num_rows, dtype=column_type.dtype), column_type
 
 
 def _keys(

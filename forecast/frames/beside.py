@@ -32,7 +32,9 @@ class SideRows:
     moments: pl.Series
 
     @classmethod
-    def read(cls, frame: Any, columns: Columns, *, covariates: Sequence[str], zone: str | None) -> "SideRows":
+    def read(
+        cls, frame: Any, columns: Columns, *, covariates: Sequence[str], zone: str | None, time_format: str | None
+    ) -> "SideRows":
         """Read a frame of covariates.
 
         Raises:
@@ -41,7 +43,7 @@ class SideRows:
         table = read_side_table(frame, columns, covariates=covariates)
         ids = read_ids(table.ids)
         times = table.times if len(table.times) else table.times.cast(pl.Int64)
-        stamps = read_stamps(times, column=table.time_type, zone=zone, series=ids.series)
+        stamps = read_stamps(times, column=table.time_type, zone=zone, series=ids.series, time_format=time_format)
         if unread := stamps.moments.null_count():
             row = int(stamps.moments.is_null().arg_max() or 0)
             raise WrongType(
@@ -79,7 +81,7 @@ def lay_beside(
     horizon: int,
     on_duplicate: OnDuplicate,
 ) -> Beside:
-    """Find the step of every row; rows of other series, between steps or out of reach are dropped with a notice.
+    """Find the step of every row; rows that are of no step of any series are dropped with a notice.
 
     `entities` are the ids of the series of `stepped`, in their order, one for each `num_channels`. Series for which a
     row comes twice are put at fault unless the policy says which row counts.
@@ -92,12 +94,17 @@ def lay_beside(
     moments = _as_stamped(side, stepped).gather(numbers)
     steps = stepped.axis.steps_at(group, moments=moments)
     on_step = (stepped.axis.moments_at(group, steps=steps) == moments).to_numpy()
-    _note(ledger, side, numbers[~on_step], what="rows of covariates are not on a step of their series")
     reach = stepped.lengths[group] + horizon
-    if horizon:
-        _note(ledger, side, numbers[on_step & (steps >= reach)], what="rows of covariates lie past the horizon")
     within = on_step & (steps >= 0) & (steps < reach)
     laid = Beside(side.table, group[within], steps[within], numbers[within])
+    unused = {
+        "are not on a step of their series": ~on_step,
+        "lie before the start of their series": on_step & (steps < 0),
+        "lie past the horizon": on_step & (steps >= reach) & (horizon > 0),
+    }
+    for where, chosen in unused.items():
+        # A row of a frame without ids is about every series: it is unused only where none of them has its step.
+        _note(ledger, side, np.setdiff1d(numbers[chosen], laid.numbers), what=f"rows of covariates {where}")
     return _each_step_once(laid, stepped, ledger, policy=on_duplicate)
 
 
@@ -151,22 +158,23 @@ def _each_step_once(laid: Beside, stepped: Stepped, ledger: Ledger, *, policy: O
     owners, first, counts = np.unique(laid.group[places], return_index=True, return_counts=True)
     stamps = stepped.axis.stamps_at(owners, steps=laid.steps[places[first]])
     for owner, stamp, count in zip(owners.tolist(), stamps, counts.tolist(), strict=True):
-        number = int(stepped.rows.series[stepped.rows.starts[owner]])
-        name, what = ledger.names[number], f"{count:,} rows of covariates for a step that has one already"
-        place = f"the first at {stamp_text(stamp)}"
+        number, first = int(stepped.rows.series[stepped.rows.starts[owner]]), stamp_text(stamp)
+        name, column = ledger.names[number], laid.table.columns.time
+        what = f"{count:,} rows of covariates for a step that has one already, the first at {first}"
         if policy == "refuse":
             fix = "remove them, or set on_duplicate to 'first' or 'last'"
-            message = f"series {name!r}: {what}, {place}; {fix}"
-            ledger.faults.setdefault(number, DuplicateSteps(message, series=str(name), field=laid.table.columns.time))
+            message = f"series {name!r}: {what}; {fix}"
+            ledger.faults.setdefault(number, DuplicateSteps(message, series=str(name), field=column))
         else:
-            kept = "last" if policy == "last" else "first"
-            ledger.findings.append(Finding("duplicates", f"{what}, {place}", f"the {kept} kept", count, series=name))
+            kept = "the last kept" if policy == "last" else "the first kept"
+            found = Finding("duplicates", what, kept, count, series=name, column=column, first_stamp=first)
+            ledger.findings.append(found)
     return laid.keep(~repeats)
 
 
 def _note(ledger: Ledger, side: SideRows, numbers: Int64[np.ndarray, " row"], *, what: str) -> None:
     if len(numbers):
-        first = stamp_text(side.table.times[int(numbers.min())])
-        count = len(np.unique(numbers))
+        count, row = len(numbers), int(side.moments.gather(numbers).arg_min() or 0)
+        first = stamp_text(side.table.times[int(numbers[row])])
         message = f"{count:,} {what}, the first at {first}"
         ledger.findings.append(Finding("unused_covariates", message, "not used", count=count, first_stamp=first))

@@ -43,12 +43,14 @@ def refuse_infinite_values(rows: Rows, ledger: Ledger) -> None:
 def refuse_strays(rows: Rows, grid: Grid, ledger: Ledger, *, frequency: Frequency) -> None:
     """Put series at fault that have stamps between the steps of the frequency."""
     for group in ledger.groups(rows, ~grid.fits):
+        fix = "correct or drop them, or give the frequency and set on_irregular='nearest' to move each to a step"
+        own = _own_frequency(rows, group.series)
         ledger.refuse(
             [group],
             FrequencyError,
             column=ledger.columns.time,
             what=f"stamps that are not on the steps of {frequency.text!r}",
-            fix=f"correct or drop them; by itself the series steps by {_own_frequency(rows, group.series)!r}",
+            fix=fix if own == frequency.text else f"{fix}; by itself the series steps by {own!r}",
         )
 
 

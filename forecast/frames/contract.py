@@ -1,11 +1,13 @@
 """The data contract: one entry from a frame of any kind to a panel, with a report of what was found and done."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 from zoneinfo import ZoneInfo
 
 import numpy as np
-from pydantic import AfterValidator, Field
+import polars as pl
+from pydantic import AfterValidator, Field, model_validator
 
 from forecast.config import config
 from forecast.errors import DataError
@@ -24,6 +26,7 @@ from forecast.frames.covariates import CovariateSchema
 from forecast.frames.door import Table, kind_of, read_table
 from forecast.frames.features import CalendarFeature
 from forecast.frames.ids import read_ids
+from forecast.frames.irregular import OnIrregular, move_strays
 from forecast.frames.laying import Laying
 from forecast.frames.ledger import Ledger
 from forecast.frames.panel import Panel
@@ -77,6 +80,10 @@ class DataContract:
     time_format: Annotated[str, AfterValidator(known_pattern)] | None = None
     """How stamps that are text are written, in the letters of strftime (`%d/%m/%Y`); None reads ISO 8601."""
 
+    on_irregular: OnIrregular = "refuse"
+    """Stamps beside the steps of the frequency: refuse the series, or move each to the nearest step or to the one that
+    it lies in, and report the moves. Moving needs the `frequency`."""
+
     on_duplicate: OnDuplicate = "refuse"
     """Rows that share series and step: refuse the series, or keep the first, the last or the mean of the step."""
 
@@ -98,6 +105,15 @@ class DataContract:
     calendar: tuple[CalendarFeature, ...] = ()
     """Covariates that are made from the stamps, in the zone in which days are counted, and so are known ahead."""
 
+    @model_validator(mode="after")
+    def _steps_to_move_to(self) -> Self:
+        if self.on_irregular != "refuse" and self.frequency is None:
+            raise ValueError(
+                f"on_irregular is {self.on_irregular!r}, which moves stamps to the steps of a frequency, and none is "
+                f"given; set the frequency, for example '30min'"
+            )
+        return self
+
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
@@ -113,6 +129,9 @@ class Prepared:
 
     like: Kind
     """The library of the frame."""
+
+    types: Mapping[str, pl.DataType] = field(default_factory=dict)
+    """The types in which targets and covariates came, by column."""
 
 
 def prepare(
@@ -172,14 +191,24 @@ def prepare(
         channels=channels_of(ids, stepped.rows.series[stepped.rows.starts], targets=table.columns.targets),
     )
     report = _report(stepped, panel, ledger, table)
-    return Prepared(panel, report, left_out=ledger.left_out(), columns=table.columns, like=kind_of(frame))
+    parts = {**({} if side is None else side.table.parts), **table.parts}
+    return Prepared(
+        panel,
+        report,
+        left_out=ledger.left_out(),
+        columns=table.columns,
+        like=kind_of(frame),
+        types={name: cells.dtype for name, cells in parts.items()},
+    )
 
 
 def _read_side(covariates: Any, contract: DataContract, table: Table) -> SideRows | None:
     names = contract.covariates.names
     side = None
     if covariates is not None:
-        side = SideRows.read(covariates, table.columns, covariates=names, zone=contract.zone)
+        side = SideRows.read(
+            covariates, table.columns, covariates=names, zone=contract.zone, time_format=contract.time_format
+        )
     there = (*table.parts, *(side.table.parts if side else ()))
     check_present(contract.covariates, present=there, frame_columns=(*there, *table.ignored))
     return side
@@ -188,11 +217,15 @@ def _read_side(covariates: Any, contract: DataContract, table: Table) -> SideRow
 def _step(rows: Rows, ledger: Ledger, contract: DataContract, stamps: Stamps, table: Table) -> Stepped:
     """Put the rows that can be read on the axes of their series."""
     _note_order(rows, ledger)
-    refuse_unreadable_stamps(
-        rows, ledger, stamps=table.times, zone=contract.zone, time_format=contract.time_format
-    )
+    refuse_unreadable_stamps(rows, ledger, stamps=table.times, zone=contract.zone, time_format=contract.time_format)
     refuse_infinite_values(rows, ledger)
-    rows = ledger.going_on(rows)
+    rows = move_strays(
+        ledger.going_on(rows),
+        ledger,
+        given=contract.frequency,
+        policy=contract.on_irregular,
+        stamp_type=stamps.stamp_type,
+    )
     frequency, grid = settle_frequency(rows, contract.frequency, stamp_type=stamps.stamp_type)
     refuse_strays(rows, grid, ledger, frequency=frequency)
     if contract.frequency is None:

@@ -102,12 +102,12 @@ def read_cells(cells: pl.Series, covariate: Covariate) -> Float64[np.ndarray, " 
 
 
 def level_names(cells: pl.Series) -> pl.Series:
-    """Give each cell's category as text; 1 and 1.0 are one category."""
-    if cells.dtype.is_float():
-        cells = cells.fill_nan(None)
-        whole = cells.cast(pl.Int64, strict=False)
-        cells = whole if (whole == cells).all() else cells
-    return cells.cast(pl.String)
+    """Give each cell's category as text; 1 and 1.0 are one category, whatever else its column holds."""
+    if not (cells.dtype.is_float() or cells.dtype.is_decimal()):
+        return cells.cast(pl.String)
+    numbers = cells.cast(pl.Float64) if cells.dtype.is_decimal() else cells.fill_nan(None)
+    whole = numbers.cast(pl.Int64, strict=False)
+    return whole.cast(pl.String).zip_with((whole == numbers).fill_null(False), numbers.cast(pl.String))
 
 
 def _described(name: str, cells: list[pl.Series], *, as_category: bool) -> Covariate:

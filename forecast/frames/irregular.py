@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 import polars as pl
-from jaxtyping import Bool, Int64
+from jaxtyping import Bool
 
 from forecast.frames.calendar.base import Origins
 from forecast.frames.calendar.instants import SECOND
@@ -42,7 +42,9 @@ def move_strays(
     grid = lay_out(rows, frequency.calendar)
     if grid.fits.all():
         return rows
-    shared = 2 * np.add.reduceat(grid.fits.astype(np.int64), rows.starts) > np.diff(np.append(rows.starts, len(rows.series)))
+    shared = 2 * np.add.reduceat(grid.fits.astype(np.int64), rows.starts) > np.diff(
+        np.append(rows.starts, len(rows.series))
+    )
     axis = TimeAxis(frequency, stamp_type, _choose(shared, grid.origins, _round_origins(rows, grid.origins, frequency)))
     stamps = _nearest(rows, axis) if policy == "nearest" else _own(rows, axis)
     _note(rows, ledger, stamps, policy=policy, text=frequency.text)

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Bool, Float64, Int64
 
-from forecast.errors import CovariatesMissing, MissingValues, WrongType
+from forecast.errors import CovariatesMissing, DataError, MissingValues, WrongType
 from forecast.frames.beside import Beside
 from forecast.frames.covariate_columns import read_cells
 from forecast.frames.covariates import UNKNOWN, Covariate, Covariates, CovariateSchema
@@ -32,6 +32,8 @@ class Layout:
     stepped: Stepped
     table: Table
     beside: Beside | None
+    entities: tuple[str | int, ...]
+    """The caller's ids, one for each `num_channels` series."""
     num_channels: int
     horizon: int
 
@@ -80,15 +82,25 @@ class Layout:
     def lay(self, covariate: Covariate) -> Laid:
         """Lay one covariate out; NaN where nothing is known. The series' own rows count before those beside them."""
         laid = np.full(len(self.entity), np.nan)
-        own = self.table.parts.get(covariate.name)
-        beside = None if self.beside is None else self.beside.table.parts.get(covariate.name)
-        if beside is not None and self.beside is not None:
+        if self.beside is not None and (cells := self.beside.table.parts.get(covariate.name)) is not None:
             places = self.starts[self.beside.group // self.num_channels] + self.beside.steps
-            chosen = self.ahead[places] if own is not None else np.ones(len(places), dtype=bool)
-            laid[places[chosen]] = read_cells(beside, covariate)[self.beside.numbers[chosen]]
-        if own is not None:
+            laid[places] = read_cells(cells, covariate)[self.beside.numbers]
+        if (own := self.table.parts.get(covariate.name)) is not None:
             laid[self.own_places] = read_cells(own, covariate)[self.own_numbers]
         return laid
+
+    def cells(self, covariate: Covariate) -> tuple[Laid, Int64[np.ndarray, " row"], Int64[np.ndarray, " row"]]:
+        """Give the cells of a covariate that is told of whole series, each with its series' place and its step.
+
+        They are the series' own where they have the column, else those beside them; either way series by series.
+        """
+        if (own := self.table.parts.get(covariate.name)) is not None:
+            rows = self.own_rows
+            cells = read_cells(own, covariate)[self.own_numbers]
+            return cells, self.stepped.rows.group[rows], self.stepped.steps[rows]
+        assert self.beside is not None, "a covariate is in one of the frames"
+        cells = read_cells(self.beside.table.parts[covariate.name], covariate)[self.beside.numbers]
+        return cells, self.beside.group, self.beside.steps
 
     @property
     def group(self) -> Int64[np.ndarray, " row"]:
@@ -164,17 +176,17 @@ def _refuse_unknown_future(layout: Layout, ledger: Ledger, laid: dict[str, Laid]
     rows = layout.stepped.rows
     for entity in np.unique(layout.entity[lacking]).tolist():
         places = lacking[layout.entity[lacking] == entity]
-        number = int(rows.series[rows.starts[entity * layout.num_channels]])
+        number, name = int(rows.series[rows.starts[entity * layout.num_channels]]), layout.entities[entity]
         stamps = layout.stepped.axis.stamps_at(layout.group[places[:NAMED]], steps=layout.steps[places[:NAMED]])
         columns = [name for name, column in unknown.items() if column[places].any()]
-        pairs = ", ".join(f"({ledger.names[number]!r}, {stamp_text(stamp)})" for stamp in stamps)
+        pairs = ", ".join(f"({name!r}, {stamp_text(stamp)})" for stamp in stamps)
         more = f" and {len(places) - NAMED:,} more" if len(places) > NAMED else ""
         message = (
-            f"series {ledger.names[number]!r}: {', '.join(map(repr, columns))} must be known for the {layout.horizon} "
+            f"series {name!r}: {', '.join(map(repr, columns))} must be known for the {layout.horizon} "
             f"steps of the horizon and is not at {len(places):,} of them: {pairs}{more}; fill in these rows of the "
             f"future frame (make_future_frame gives the template)"
         )
-        ledger.faults.setdefault(number, CovariatesMissing(message, series=str(ledger.names[number]), field=columns[0]))
+        ledger.faults.setdefault(number, CovariatesMissing(message, series=str(name), field=columns[0]))
 
 
 def _calendar_columns(layout: Layout, calendar: Sequence[CalendarFeature]) -> list[Laid]:
@@ -192,18 +204,19 @@ def _static(layout: Layout, ledger: Ledger, schema: CovariateSchema) -> Float64[
 
 def _static_column(layout: Layout, ledger: Ledger, covariate: Covariate) -> Float64[np.ndarray, " entity"]:
     """Give the one value of each entity; entities whose rows disagree are put at fault."""
-    cells = read_cells(layout.table.parts[covariate.name], covariate)[layout.own_numbers]
-    rows = layout.stepped.rows
-    infinite = np.zeros(len(rows.series), dtype=bool)
-    infinite[layout.own_rows] = np.isinf(cells)
-    fix = "replace them by real values, or by null where nothing is known"
-    ledger.refuse(ledger.groups(rows, infinite), MissingValues, column=covariate.name, what="infinite values", fix=fix)
-    entity = rows.group[layout.own_rows] // layout.num_channels
+    cells, group, steps = layout.cells(covariate)
+
+    def refuse(chosen: Bool[np.ndarray, " cell"], error: type[DataError], what: str, fix: str) -> None:
+        groups = step_groups(layout.stepped, group[chosen], steps=steps[chosen])
+        ledger.refuse(groups, error, column=covariate.name, what=what, fix=fix)
+
+    refuse(np.isinf(cells), MissingValues, "infinite values", "replace them by real values, or by null where unknown")
+    entity = group // layout.num_channels
     starts = np.flatnonzero(np.diff(entity, prepend=-1))
-    least, most = np.fmin.reduceat(cells, starts), np.fmax.reduceat(cells, starts)
-    differing = np.zeros(len(rows.series), dtype=bool)
-    differing[layout.own_rows] = (cells != least[entity]) & ~np.isnan(cells) & (least != most)[entity]
-    fix = "give each series one value in all its rows, or declare it as a past or future covariate"
+    least, most = (np.full(len(layout.entities), np.nan) for _ in range(2))
+    least[entity[starts]], most[entity[starts]] = np.fmin.reduceat(cells, starts), np.fmax.reduceat(cells, starts)
+    differing = (cells != least[entity]) & ~np.isnan(cells) & (least != most)[entity]
     what = "values that differ from the others of a static covariate"
-    ledger.refuse(ledger.groups(rows, differing), WrongType, column=covariate.name, what=what, fix=fix)
+    fix = "give each series one value in all its rows, or declare it as a past or future covariate"
+    refuse(differing, WrongType, what, fix)
     return least

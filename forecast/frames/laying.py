@@ -69,18 +69,23 @@ class Laying:
         )
 
     def _lay(self, stepped: Stepped, ledger: Ledger, *, schema: CovariateSchema) -> Covariates:
-        layout = Layout(stepped, self.table, self._beside(stepped, ledger), self._num_channels, self.horizon)
+        entities = self._entities(stepped)
+        beside = self._beside(stepped, ledger, entities)
+        layout = Layout(stepped, self.table, beside, entities, self._num_channels, self.horizon)
         return lay_covariates(layout, ledger, schema=schema, calendar=self.calendar)
 
-    def _beside(self, stepped: Stepped, ledger: Ledger) -> Beside | None:
+    def _entities(self, stepped: Stepped) -> tuple[str | int, ...]:
+        numbers = stepped.rows.series[stepped.rows.starts][:: self._num_channels]
+        return tuple(self.ids.names[number // self._num_channels] for number in numbers.tolist())
+
+    def _beside(self, stepped: Stepped, ledger: Ledger, entities: tuple[str | int, ...]) -> Beside | None:
         if self.side is None:
             return None
-        numbers = stepped.rows.series[stepped.rows.starts][:: self._num_channels]
         return lay_beside(
             self.side,
             stepped,
             ledger,
-            entities=tuple(self.ids.names[number // self._num_channels] for number in numbers.tolist()),
+            entities=entities,
             num_channels=self._num_channels,
             horizon=self.horizon,
             on_duplicate=self.on_duplicate,

@@ -46,6 +46,13 @@ def holiday_days(
     return days[np.searchsorted(days, first_day) : np.searchsorted(days, last_day, side="right")]
 
 
+def known_days(country: str) -> tuple[int, int]:
+    """Give the first and the last day, since 1970-01-01, of the years whose holidays are known."""
+    calendar = _package().country_holidays(country)
+    first, last = date(calendar.start_year, 1, 1), date(calendar.end_year, 12, 31)
+    return first.toordinal() - EPOCH, last.toordinal() - EPOCH
+
+
 @lru_cache(maxsize=64)
 def _of_years(
     country: str, subdivision: str | None, observed: bool, first_year: int, last_year: int

@@ -11,6 +11,7 @@ FindingKind = Literal[
     "duplicates",
     "gaps",
     "ignored_columns",
+    "irregular",
     "left_out",
     "missing",
     "reordered",

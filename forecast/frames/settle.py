@@ -19,7 +19,7 @@ def settle_frequency(rows: Rows, given: str | int | None, *, stamp_type: StampTy
         FrequencyError: none is given and no series has two stamps; or the stamps contradict the one given.
     """
     frequency = _read(rows) if given is None else Frequency.parse(given)
-    _check_clock(frequency.calendar, stamp_type)
+    check_clock(frequency.calendar, stamp_type)
     grid = lay_out(rows, frequency.calendar)
     if given is not None and not grid.fits.all():
         _check_agreement(rows, frequency, grid)
@@ -36,7 +36,12 @@ def _read(rows: Rows) -> Frequency:
     return Frequency(calendar)
 
 
-def _check_clock(calendar: Calendar, stamp_type: StampType) -> None:
+def check_clock(calendar: Calendar, stamp_type: StampType) -> None:
+    """Refuse steps of dates for integer time, steps of integers for dates, and steps finer than the stamps can tell.
+
+    Raises:
+        FrequencyError: says which steps would do.
+    """
     counts = stamp_type.dtype == pl.Int64
     if counts != (calendar.clock == "count"):
         wanted = "a whole number" if counts else "a calendar's, for example 'h' or 'D'"
@@ -60,6 +65,7 @@ def _check_agreement(rows: Rows, given: Frequency, grid: Grid) -> None:
         first = stamp_text(rows.moments[int((~grid.fits).argmax())])
         raise FrequencyError(
             f"frequency {given.text!r} contradicts the stamps: {stray:,} of {len(grid.steps):,} rows are not on its "
-            f"steps, the first at {first}; they step by {found.text!r}, give that or nothing",
+            f"steps, the first at {first}; they step by {found.text!r}, give that or nothing, or set "
+            f"on_irregular='nearest' to move them",
             field="frequency",
         )

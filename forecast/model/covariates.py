@@ -95,10 +95,11 @@ class Features(nn.Module):
         self, values: Float64[Tensor, "batch *step covariate"], observed: Bool[Tensor, "batch *step covariate"]
     ) -> Float[Tensor, "batch *step feature"]:
         """Give the features; unknown numbers stand at their level and say so, unknown categories have code 0."""
+        values = torch.where(observed, values, 0.0)  # not by a product, from which a NaN would come out as NaN
         scaled = ((values - self.level) / self.spread).clamp(-FARTHEST, FARTHEST) * observed
         parts = [scaled[..., self.numbers].float(), observed[..., self.numbers].float()]
         for place, embedding in zip(self.categories, self.embeddings, strict=True):
-            parts.append(embedding((values[..., place] * observed[..., place]).long()))
+            parts.append(embedding(values[..., place].long()))
         return torch.cat(parts, dim=-1)
 
 

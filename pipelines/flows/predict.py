@@ -10,6 +10,8 @@ from forecast.predictor import Predictor
 from forecast.registry import Registry
 from forecast.request import Levels
 from pipelines.config import RunConfig
+from pipelines.flows.read import read_beside
+from pipelines.sources.files import FilesSource
 
 WRITERS = {
     ".csv": pl.DataFrame.write_csv,
@@ -36,13 +38,23 @@ def predict(
     config: RunConfig,
     *,
     reference: str | None = None,
+    future: str | None = None,
     horizon: int | None = None,
     level: Levels | None = None,
     quantile_levels: Levels | None = None,
 ) -> pl.DataFrame:
-    """Forecast every series of the configured data from its end."""
+    """Forecast every series of the configured data from its end.
+
+    `future` is a path of covariates that are known ahead; those of the configured second table unless given.
+    """
     predictor = load_predictor(config, reference=reference)
-    return predictor.predict(config.source.read(), horizon=horizon, level=level, quantile_levels=quantile_levels)
+    return predictor.predict(
+        config.source.read(),
+        future=read_beside(config) if future is None else FilesSource(paths=future).read(),
+        horizon=horizon,
+        level=level,
+        quantile_levels=quantile_levels,
+    )
 
 
 def write_frame(frame: pl.DataFrame, file: Path) -> None:

@@ -4,21 +4,20 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-import polars as pl
-
 from forecast.artifact import Artifact
 from forecast.baselines import SeasonalNaive
 from forecast.config import to_plain
 from forecast.errors import ConfigError
-from forecast.frames.contract import Prepared, prepare
-from forecast.predictor import blind_series
+from forecast.frames.contract import Prepared
 from forecast.registry import ModelVersion, Registry
 from pipelines.config import RunConfig
 from pipelines.evaluation import Track
 from pipelines.flows.draw import draw
 from pipelines.flows.fit import build_artifact, fit_panel
 from pipelines.flows.keep import keep
+from pipelines.flows.read import read
 from pipelines.flows.result import BacktestResult
+from pipelines.flows.sample import sample
 from pipelines.flows.score import MODEL, score_model, scored_windows
 from pipelines.gate import Decision, judge
 from pipelines.registration import decline, promote, register
@@ -56,8 +55,7 @@ def train(config: RunConfig, *, progress: bool = False, track: Track = iter) -> 
         LongcastError: whatever stops it; the tracked run is marked as failed and keeps what it had.
     """
     rival = _rival(config)
-    frame = config.source.read()
-    prepared = prepare(frame, config.contract)
+    prepared = read(config)
     scored_windows(config, prepared.panel)  # raises before hours of training, not after them
     with track_run(config.tracking_uri, experiment=config.tracking.experiment or config.name) as run:
         _log_beginning(run, config, prepared)
@@ -68,24 +66,12 @@ def train(config: RunConfig, *, progress: bool = False, track: Track = iter) -> 
         artifact = build_artifact(config, prepared, fitted, figures=result[MODEL].overall())
         keep(artifact, config, folder / "artifact")
         _log_result(run, config, prepared, artifact, result, folder=folder)
-        version = register(run, artifact, history=sample(frame, prepared, num_steps=config.model.context_length))
+        tried = sample(prepared, num_steps=config.model.context_length, horizon=config.model.horizon)
+        version = register(run, artifact, sample=tried)
     decision = judge(result, candidate=MODEL, rival=rival)
     decide = promote if decision.passed else decline
     decide(Registry(config.tracking_uri), version, reasons=decision.reasons)
     return Trained(artifact, result, version, decision, folder, prepared)
-
-
-def sample(frame: pl.DataFrame, prepared: Prepared, *, num_steps: int) -> pl.DataFrame:
-    """Give the newest rows of the first series that has values lately, as a caller would send them."""
-    columns = prepared.columns
-    if columns.id in frame.columns:
-        blind = blind_series(prepared.panel, context_length=num_steps)
-        seen = next((name for name in prepared.panel.ids if name not in blind), prepared.panel.ids[0])
-        frame = frame.filter(pl.col(columns.id) == seen)
-    if frame.schema[columns.time] != pl.String:  # text stays in the order of its rows: only the contract can read it
-        frame = frame.sort(columns.time, maintain_order=True)
-    wanted = [name for name in (columns.id, columns.time, columns.target) if name in frame.columns]
-    return frame.select(wanted).tail(num_steps)
 
 
 def _rival(config: RunConfig) -> str:

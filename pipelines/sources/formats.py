@@ -7,7 +7,6 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 import polars as pl
 
@@ -43,8 +42,10 @@ def scan_text(address: str, _: Path) -> pl.LazyFrame:
 
 def scan_xz(address: str, folder: Path) -> pl.LazyFrame:
     """Unpack a CSV, which polars does not do for this kind, into the folder first."""
-    with lzma.open(address) as packed:
-        return scan_text(str(_unpacked(packed, folder)), folder)
+    plain = folder / f"{len(list(folder.iterdir()))}.csv"
+    with lzma.open(address) as packed, plain.open("wb") as unpacked:
+        shutil.copyfileobj(packed, unpacked)
+    return scan_text(str(plain), folder)
 
 
 def scan_parquet(address: str, _: Path) -> pl.LazyFrame:
@@ -124,10 +125,3 @@ def reading(address: str) -> Generator[None]:
 def _is_arrow_file(path: Path) -> bool:
     with path.open("rb") as file:
         return file.read(len(ARROW_FILE_MAGIC)) == ARROW_FILE_MAGIC
-
-
-def _unpacked(packed: IO[bytes], folder: Path) -> Path:
-    target = folder / f"{len(list(folder.iterdir()))}.csv"
-    with target.open("wb") as plain:
-        shutil.copyfileobj(packed, plain)
-    return target

@@ -26,6 +26,10 @@ class File:
     partition: pl.DataFrame
     """One row: the columns that the file itself lacks."""
 
+    def beside(self) -> list[pl.Expr]:
+        """Give the columns that the file itself lacks."""
+        return [pl.lit(column[0], dtype=column.dtype).alias(column.name) for column in self.partition.iter_columns()]
+
     def pieces(self, columns: Sequence[str], *, rows: int) -> Iterator[pl.DataFrame]:
         """Give the rows as the file has them, `rows` at a time, one piece at least."""
         own = [name for name in columns if name in self.schema]
@@ -80,9 +84,8 @@ class Table:
         wanted = pl.Schema({name: self.schema[name] for name in names})
         for file in self.files:
             for piece in file.pieces(names, rows=rows):
-                beside = file.partition.select(name for name in names if name in file.partition.columns)
                 cells = typed(piece, self.decided) if self.decided else piece
-                yield cells.with_columns(*map(pl.lit, beside.iter_columns())).select(names).cast(wanted)
+                yield cells.with_columns(file.beside()).select(names).cast(wanted)
 
 
 def _opened(place: Place, folder: Path) -> File:

@@ -70,7 +70,7 @@ def tracked(empty_store: str) -> Tracked:
             run.log_epoch(epoch, {"train_loss": 1 / (epoch + 1), "validation_loss": math.nan})
         run.log_backtest(some_result(), forecaster="longcast", headline="mse")
         run.log_picture(Figure(), "forecasts")
-        version = register(run, artifact, history=tiny_history())
+        version = register(run, artifact, sample=tiny_history())
     promote(Registry(empty_store), version, reasons=REASONS)
     logged = mlflow.MlflowClient(tracking_uri=empty_store).get_run(run.run_id)
     files = Path(logged.info.artifact_uri.removeprefix("file://"))
@@ -195,7 +195,7 @@ def test_a_point_model_is_logged_without_quantiles_and_a_zone_travels_as_text(em
     artifact = tiny_artifact(history, head={"kind": "mse"})
     artifact = Artifact(artifact.model, replace(artifact.card, name="point"))
     with track(empty_store, experiment="trials") as run:
-        version = register(run, artifact, history=history)
+        version = register(run, artifact, sample=history)
         loaded = mlflow.pyfunc.load_model(f"models:/{version.reference}", dst_path=str(tmp_path))
     sent = history.with_columns(pl.col("ds").dt.to_string("iso:strict")).to_pandas()
     answer = loaded.predict(sent, params={"horizon": 2})
@@ -207,7 +207,7 @@ def test_a_point_model_is_logged_without_quantiles_and_a_zone_travels_as_text(em
 
 def test_a_declined_version_leaves_the_champion_and_says_why(tracked: Tracked) -> None:
     with track(tracked.uri, experiment="trials") as run:
-        version = register(run, tiny_artifact(), history=tiny_history())
+        version = register(run, tiny_artifact(), sample=tiny_history())
     decline(Registry(tracked.uri), version, reasons=["worse"])
     assert Registry(tracked.uri).resolve("tiny").version == tracked.version.version
     assert Registry(tracked.uri).resolve(version.reference).tags == {"decision": "declined", "reasons": "worse"}
@@ -219,7 +219,7 @@ def test_a_model_that_comes_back_otherwise_is_not_registered(empty_store: str) -
     # A hook lives in memory alone: what is saved forecasts something else than what was trained.
     drifted.model.decoder.output.register_forward_hook(lambda module, given, output: output + 1)
     with pytest.raises(RegistryError, match="was not registered"), track(empty_store, experiment="trials") as run:
-        register(run, drifted, history=tiny_history())
+        register(run, drifted, sample=tiny_history())
     with pytest.raises(ModelNotFound):
         Registry(empty_store).resolve("drifted/1")
 

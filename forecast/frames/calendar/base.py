@@ -7,8 +7,9 @@ from typing import ClassVar, Literal
 import numpy as np
 from jaxtyping import Int64
 
-Clock = Literal["count", "instant", "local"]
-"""The line on which places lie: integer time; nanoseconds since 1970 in UTC; or local days since 1970-01-01."""
+Clock = Literal["count", "instant", "local", "wall"]
+"""The line on which places lie: integer time; nanoseconds since 1970 in UTC; local days since 1970-01-01; or
+microseconds that the local clock has shown since then."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +20,8 @@ class Origins:
     """Place of step 0 on the calendar's clock."""
 
     times_of_day: Int64[np.ndarray, " n"]
-    """Nanoseconds after local midnight at which each step falls; 0 on clocks that do not count days."""
+    """Nanoseconds after the place at which each step falls: of the day where places are days, of the microsecond on the
+    wall's clock, else 0."""
 
     month_days: Int64[np.ndarray, " n"]
     """Day of the month on which steps fall, or its last where it is shorter; 0 where steps count no months."""

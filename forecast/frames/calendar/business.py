@@ -1,4 +1,4 @@
-"""Business days: Monday to Friday, as pandas' `B`; a holiday is a step without an observation."""
+"""Business days: those of a week that are worked, less holidays; a day off is no step."""
 
 from dataclasses import dataclass
 
@@ -6,20 +6,8 @@ import numpy as np
 from jaxtyping import Int64
 
 from forecast.frames.calendar.base import Calendar, Origins
-
-FIRST_MONDAY = 4  # 1970-01-05, in days since 1970-01-01
-
-
-def business_number(days: Int64[np.ndarray, " n"]) -> Int64[np.ndarray, " n"]:
-    """Number the business days; a Saturday or Sunday has the number of the Friday before it."""
-    weeks, weekdays = np.divmod(days - FIRST_MONDAY, 7)
-    return weeks * 5 + np.minimum(weekdays, 4)
-
-
-def business_day(numbers: Int64[np.ndarray, " n"]) -> Int64[np.ndarray, " n"]:
-    """Give the day, since 1970-01-01, of each numbered business day."""
-    weeks, weekdays = np.divmod(numbers, 5)
-    return weeks * 7 + weekdays + FIRST_MONDAY
+from forecast.frames.calendar.brackets import bracketed
+from forecast.frames.calendar.work_days import STANDARD, WorkDays
 
 
 @dataclass(frozen=True)
@@ -27,18 +15,22 @@ class BusinessDays(Calendar):
     """Every `count` business days is one step."""
 
     count: int
+    work: WorkDays = STANDARD
     clock = "local"
 
     @property
     def text(self) -> str:
-        return "B" if self.count == 1 else f"{self.count}B"
+        return f"{'' if self.count == 1 else self.count}B{bracketed(self.work)}"
 
     @property
     def season_length(self) -> int:
-        return 5 if self.count == 1 else 1
+        """A week of business days; 1 where the steps do not divide it."""
+        week = len(self.work.weekdays)
+        return week if self.count == 1 and week > 1 else 1
 
     def steps(self, places: Int64[np.ndarray, " n"], *, origins: Origins) -> Int64[np.ndarray, " n"]:
-        return (business_number(places) - business_number(origins.places)) // self.count
+        self.work.check(places)
+        return (self.work.number(places) - self.work.number(origins.places)) // self.count
 
     def places(self, steps: Int64[np.ndarray, " n"], *, origins: Origins) -> Int64[np.ndarray, " n"]:
-        return business_day(business_number(origins.places) + steps * self.count)
+        return self.work.day(self.work.number(origins.places) + steps * self.count)

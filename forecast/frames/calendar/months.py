@@ -7,7 +7,8 @@ import numpy as np
 from jaxtyping import Int64
 
 from forecast.frames.calendar.base import Calendar, Origins
-from forecast.frames.calendar.business import business_day, business_number
+from forecast.frames.calendar.brackets import bracketed
+from forecast.frames.calendar.work_days import STANDARD, WorkDays
 
 MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
 
@@ -47,6 +48,8 @@ class Months(Calendar):
     cycle: int = 1
     month: int | None = None
     """The month, 1 to 12, in which an anchored quarter or year starts (or ends, for an end anchor); None for any."""
+    work: WorkDays = STANDARD
+    """What the business days are, of which a business anchor is the first or the last."""
     clock = "local"
 
     @property
@@ -55,7 +58,7 @@ class Months(Calendar):
             return f"{self.count}{OWN_CYCLES[self.cycle]}"
         number = "" if self.count == 1 else self.count
         month = "" if self.month is None else f"-{MONTHS[self.month - 1]}"
-        return f"{number}{SPELLINGS[self.anchor].format(CYCLES[self.cycle])}{month}"
+        return f"{number}{SPELLINGS[self.anchor].format(CYCLES[self.cycle])}{month}{bracketed(self.work)}"
 
     @property
     def season_length(self) -> int:
@@ -84,8 +87,8 @@ class Months(Calendar):
             case "end":
                 return month_end(months)
             case "business_start":
-                return business_day(business_number(month_start(months) - 1) + 1)
+                return self.work.day(self.work.number(month_start(months) - 1) + 1)
             case "business_end":
-                return business_day(business_number(month_end(months)))
+                return self.work.day(self.work.number(month_end(months)))
             case "own":
                 return np.minimum(month_start(months) + own - 1, month_end(months))

@@ -35,7 +35,26 @@ KINDS: dict[str, dict[str, Any]] = {
     "mse": {"head": {"kind": "mse"}},
     "mae": {"head": {"kind": "mae"}},
     "huber, relu": {"head": {"kind": "huber"}, "layer": {"feed_forward": {"kind": "relu"}}},
+    "differences": {"transform": {"kind": "difference"}},
+    "direct, differences of a season": {
+        "transform": {"kind": "difference", "lag": 5},
+        "decoder": {"kind": "direct", "patch_length": 4},
+    },
+    "log1p": {"transform": {"kind": "log1p"}, "decoder": {"kind": "autoregressive", "patch_length": 5}},
+    "a fitted power with a draft": {"transform": {"kind": "box_cox"}, "draft": {"kind": "ridge"}},
+    "logarithm, mae, never negative": {
+        "transform": {"kind": "box_cox", "power": 0},
+        "head": {"kind": "mae"},
+        "non_negative": True,
+    },
+    "student_t, arcsinh": {
+        "transform": {"kind": "arcsinh", "scale": 5.0},
+        "head": {"kind": "student_t"},
+        "decoder": {"kind": "direct", "patch_length": 12},
+    },
 }
+AFFINE = [kind for kind, plain in KINDS.items() if plain.get("transform", {}).get("kind") in (None, "difference")]
+"""Those whose forecast scales and shifts with its series."""
 DECODER = {"kind": "autoregressive", "patch_length": 4}
 """Of the kinds that name none: few steps of decoding, for the sake of time."""
 
@@ -57,6 +76,8 @@ def make_model(kind: str, **changes: Any) -> ForecastModel:
     if model.draft is not None:
         shape = model.config.draft_context, HORIZON
         model.install_draft(LinearMap(torch.randn(shape, dtype=torch.float64) / CONTEXT))
+    if kind == "a fitted power with a draft":
+        model.transform.power.fill_(0.3)
     return model.eval()
 
 

@@ -14,7 +14,7 @@ from forecast.errors import ContextTooLong, QuantilesUnavailable
 from forecast.forecast import Forecast
 from forecast.losses import PointHead
 from forecast.model.decoding import Target
-from tests.forecast.model.kinds import CONTEXT, HORIZON, KINDS, make_batch, make_model
+from tests.forecast.model.kinds import AFFINE, CONTEXT, HORIZON, KINDS, make_batch, make_model
 
 LEVELS = (0.01, 0.1, 0.25, 0.5, 0.77, 0.9, 0.999)
 
@@ -53,7 +53,7 @@ def test_shorter_horizon_is_the_beginning_of_a_longer_one(model, batch):
 
 
 @given(
-    kind=st.sampled_from(list(KINDS)),
+    kind=st.sampled_from(AFFINE),
     factor=st.floats(1e-3, 1e6),
     shift=st.floats(-1e4, 1e4),
 )
@@ -103,7 +103,7 @@ def test_newest_value_always_counts(model):
 
 def test_constant_past_gives_exactly_that_constant(model):
     batch = make_batch()
-    for value in (0.0, 0.1, -7.0, 1e20, float(2**53)):
+    for value in filter(model.transform.domain.holds, (0.0, 0.1, -7.0, 1e20, float(2**53))):
         constant = torch.full_like(batch.past, value)
         forecast = model.forecast(constant, torch.ones_like(batch.past_observed), horizon=2 * HORIZON)
         assert (forecast.mean == value).all()

@@ -17,7 +17,8 @@ from forecast.frames.contract import prepare
 from forecast.frames.digest import panel_digest
 from forecast.registry import CHAMPION, Registry
 from pipelines.config import RunConfig
-from pipelines.flows.train import Trained, sample, train
+from pipelines.flows.sample import sample
+from pipelines.flows.train import Trained, train
 from pipelines.sources import SineSource
 from tests.tiny_model import tiny_history
 from tests.tiny_run import HORIZON, NAME, TinyChampion, tiny_config
@@ -168,7 +169,7 @@ def test_data_that_break_the_contract_are_refused_before_training(tmp_path: Path
 
 def test_a_sample_is_what_a_caller_would_send() -> None:
     history = tiny_history().with_columns(note=pl.lit("x")).select("y", "note", "ds", "unique_id")
-    sent = sample(history, prepare(history), num_steps=5)
+    sent = sample(prepare(history), num_steps=5, horizon=3)
     assert sent.columns == ["unique_id", "ds", "y"]
     assert sent["unique_id"].to_list() == ["a"] * 5
     assert sent["ds"][-1] == history.filter(unique_id="a")["ds"][-1]

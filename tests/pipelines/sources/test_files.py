@@ -1,6 +1,7 @@
 """The user's own files: every format gives the same rows, and what does not fit is named."""
 
 import gzip
+import lzma
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,13 +9,17 @@ import polars as pl
 import pytest
 
 from forecast.errors import SourceError
-from pipelines.sources import FilesSource, SeriesInColumns
+from pipelines.sources import FilesSource
 
 ROWS = pl.DataFrame({"unique_id": ["a", "a", "b"], "ds": [1, 2, 1], "y": [1.5, None, -3.25]})
 
 
 def write_gz(frame: pl.DataFrame, path: Path) -> None:
     path.write_bytes(gzip.compress(frame.write_csv().encode()))
+
+
+def write_xz(frame: pl.DataFrame, path: Path) -> None:
+    path.write_bytes(lzma.compress(frame.write_csv().encode()))
 
 
 def write_text(path: Path, text: str, *, encoding: str = "utf-8") -> str:
@@ -26,6 +31,8 @@ WRITERS: dict[str, Callable[[pl.DataFrame, Path], object]] = {
     "rows.csv": pl.DataFrame.write_csv,
     "rows.CSV": pl.DataFrame.write_csv,
     "rows.csv.gz": write_gz,
+    "rows.csv.xz": write_xz,
+    "rows.csv.zst": lambda frame, path: frame.lazy().sink_csv(path, compression="zstd"),
     "bom.csv": lambda frame, path: frame.write_csv(path, include_bom=True),
     "crlf.csv": lambda frame, path: frame.write_csv(path, line_terminator="\r\n"),
     "rows.parquet": pl.DataFrame.write_parquet,
@@ -112,30 +119,6 @@ def test_text_ids_of_a_parquet_file_stay_text(tmp_path):
     assert FilesSource(paths=str(tmp_path / "rows.parquet")).read().schema["unique_id"] == pl.String
 
 
-def test_a_wide_table_becomes_long_column_after_column(tmp_path):
-    path = write_text(tmp_path / "wide.csv", "b,date,a\n1,2024-01-01,2.5\n,2024-01-02,3\n")
-    frame = FilesSource(paths=path, wide=SeriesInColumns(time="date")).read()
-    assert frame.columns == ["unique_id", "ds", "y"]
-    assert frame.rows() == [
-        ("b", "2024-01-01", 1.0),
-        ("b", "2024-01-02", None),
-        ("a", "2024-01-01", 2.5),
-        ("a", "2024-01-02", 3.0),
-    ]
-
-
-def test_a_wide_table_without_its_time_column_is_refused(tmp_path):
-    path = write_text(tmp_path / "wide.csv", "day,a\n1,2\n")
-    with pytest.raises(SourceError, match=r"no column is called 'date'.*'day', 'a'"):
-        FilesSource(paths=path, wide=SeriesInColumns(time="date")).read()
-
-
-def test_a_column_of_text_in_a_wide_table_is_refused_by_name(tmp_path):
-    path = write_text(tmp_path / "wide.csv", "day,a,place\n1,2,Oslo\n")
-    with pytest.raises(SourceError, match=r"columns \['place'\] hold no numbers"):
-        FilesSource(paths=path, wide=SeriesInColumns(time="day")).read()
-
-
 @pytest.mark.parametrize("pattern", ["absent.csv", "*.csv", "absent/**/*.parquet"])
 def test_nothing_found_is_an_error_that_says_where_was_looked(tmp_path, pattern):
     with pytest.raises(SourceError, match=r"no file is at .*seen from the folder"):
@@ -147,8 +130,67 @@ def test_no_path_at_all_is_refused():
         FilesSource(paths=()).read()
 
 
-def test_a_folder_is_refused_with_the_pattern_to_write(tmp_path):
-    with pytest.raises(SourceError, match=r"is a folder; name its files, for example .*\*\.csv"):
+def test_a_folder_without_files_is_an_error(tmp_path):
+    (tmp_path / "_logs").mkdir()
+    write_text(tmp_path / "_logs" / "a.csv", "unique_id,ds,y\na,1,2\n")
+    with pytest.raises(SourceError, match="no file is at"):
+        FilesSource(paths=str(tmp_path)).read()
+
+
+def test_a_folder_is_read_whole_but_for_what_its_writer_left_beside_the_data(tmp_path):
+    for name in ("b.csv", "deep/a.csv", "_SUCCESS", ".part.csv", "_tmp/c.csv"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        write_text(tmp_path / name, f"unique_id,ds,y\n{Path(name).stem},1,2\n")
+    assert FilesSource(paths=str(tmp_path)).read()["unique_id"].to_list() == ["b", "a"]
+
+
+def test_folders_named_by_a_value_become_a_column_of_its_type(tmp_path):
+    for year, place, share in ((2023, "Oslo", "0.5"), (2024, "New%20York", "1")):
+        folder = tmp_path / f"year={year}" / f"place={place}" / f"share={share}"
+        folder.mkdir(parents=True)
+        ROWS.write_parquet(folder / "rows.parquet")
+    frame = FilesSource(paths=str(tmp_path)).read()
+    assert frame.schema == {**ROWS.schema, "year": pl.Int64, "place": pl.String, "share": pl.Float64}
+    assert frame["year"].to_list() == [2023] * 3 + [2024] * 3
+    assert frame["place"].unique(maintain_order=True).to_list() == ["Oslo", "New York"]
+    assert frame["share"].unique(maintain_order=True).to_list() == [0.5, 1.0]
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "rows.csv.gz", "rows.parquet", "rows.arrow"])
+def test_a_pattern_names_columns_by_folders_in_every_format(tmp_path, name):
+    for month in ("01", "02"):
+        (tmp_path / f"month={month}").mkdir()
+        WRITERS[name](ROWS, tmp_path / f"month={month}" / name)
+    frame = FilesSource(paths=str(tmp_path / "*" / name)).read()
+    assert frame.select(ROWS.columns).equals(pl.concat([ROWS, ROWS]))
+    assert frame["month"].to_list() == ["01"] * 3 + ["02"] * 3
+
+
+def test_a_folder_without_a_value_gives_a_missing_one(tmp_path):
+    for name in ("zone=1", "zone=__HIVE_DEFAULT_PARTITION__"):
+        (tmp_path / name).mkdir()
+        ROWS.write_parquet(tmp_path / name / "rows.parquet")
+    assert FilesSource(paths=str(tmp_path)).read()["zone"].to_list() == [1] * 3 + [None] * 3
+
+
+def test_a_column_of_the_file_itself_wins_over_the_name_of_its_folder(tmp_path):
+    (tmp_path / "ds=2020").mkdir()
+    ROWS.write_parquet(tmp_path / "ds=2020" / "rows.parquet")
+    assert FilesSource(paths=str(tmp_path)).read().equals(ROWS)
+
+
+def test_what_a_partitioned_writer_wrote_is_read_back(tmp_path):
+    rows = pl.DataFrame({"unique_id": ["a", "b", "a"], "ds": [1, 1, 2], "y": [1.0, 2.0, 3.0], "year": [1, 2, 1]})
+    rows.lazy().sink_parquet(pl.PartitionBy(tmp_path, key="year", include_key=False), mkdir=True)
+    frame = FilesSource(paths=str(tmp_path)).read()
+    assert frame.sort("unique_id", "ds").equals(rows.select(frame.columns).sort("unique_id", "ds"))
+
+
+def test_folders_that_name_other_columns_are_refused(tmp_path):
+    for name in ("year=1", "month=1"):
+        (tmp_path / name).mkdir()
+        ROWS.write_parquet(tmp_path / name / "rows.parquet")
+    with pytest.raises(SourceError, match=r"only one has \['month', 'year'\]"):
         FilesSource(paths=str(tmp_path)).read()
 
 
@@ -207,3 +249,58 @@ def test_the_wide_file_of_a_public_set_gives_the_series_of_the_named_set(data_di
 
     wide = FilesSource(paths=str(data_dir / "ett" / "ETTh1.csv"), wide=SeriesInColumns(time="date")).read()
     assert wide.drop("ds").equals(PublicSource(name="ETTh1").read().drop("ds"))
+
+
+def test_a_file_url_is_a_path(tmp_path):
+    ROWS.write_parquet(tmp_path / "my rows.parquet")
+    assert FilesSource(paths=(tmp_path / "my rows.parquet").as_uri()).read().equals(ROWS)
+
+
+@pytest.mark.parametrize("content", [b"\xfd7zXZ\x00half", lzma.compress(b"unique_id,ds,y\n" * 99)[:-9]])
+def test_a_cut_xz_file_is_refused_by_name(tmp_path, content):
+    (tmp_path / "cut.csv.xz").write_bytes(content)
+    with pytest.raises(SourceError, match=r"cut\.csv\.xz cannot be read"):
+        FilesSource(paths=str(tmp_path / "cut.csv.xz")).read()
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.xz", "parquet", "arrow"])
+def test_large_files_come_in_pieces_of_one_type_and_in_order(tmp_path, ending):
+    rows = pl.select(unique_id=pl.lit("a"), ds=pl.int_range(250_000), y=pl.int_range(250_000) * 0.5)
+    rows = rows.with_columns(y=pl.when(pl.col("ds") < 200_000).then(pl.col("y").floor()).otherwise("y"))
+    WRITERS[f"rows.{ending}"](rows, tmp_path / f"rows.{ending}")
+    pieces = list(FilesSource(paths=str(tmp_path / f"rows.{ending}")).chunks())
+    assert len(pieces) >= 3
+    assert {piece.schema for piece in map(FixedSchema, pieces)} == {FixedSchema(rows).schema}
+    assert pl.concat(pieces).equals(rows)
+
+
+class FixedSchema:
+    """A frame's schema as something that a set can hold."""
+
+    def __init__(self, frame: pl.DataFrame):
+        self.schema = tuple(frame.schema.items())
+
+
+def test_nothing_is_left_in_the_folder_for_unpacked_files(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "scratch"))
+    (tmp_path / "scratch").mkdir()
+    write_xz(ROWS, tmp_path / "rows.csv.xz")
+    assert FilesSource(paths=str(tmp_path / "rows.csv.xz")).read().equals(ROWS)
+    assert not list((tmp_path / "scratch").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "columns"),
+    [
+        ("open/minute_yosemite_temps.csv.xz", 18_721, {"ds": pl.String, "y": pl.Float64}),
+        ("open/minute_energy_appliance.csv.xz", 19_735, {"Appliances": pl.Int64, "T1": pl.Float64}),
+        ("open/uk_daily_flights.csv", 1_118, {}),
+        ("unclear/weather.csv.gz", 52_696, {"date": pl.String}),
+        ("open/m4_hourly.parquet", 373_372, {}),
+    ],
+)
+def test_real_files_are_read_with_numbers_as_numbers(data_dir, name, rows, columns):
+    frame = FilesSource(paths=str(data_dir / name)).read()
+    assert frame.height == rows
+    assert {column: frame.schema[column] for column in columns} == columns
+    assert not any("\ufeff" in column or "\r" in column for column in frame.columns)

@@ -141,7 +141,7 @@ def test_columns_of_sqlite_that_change_their_type_are_refused_by_number(tmp_path
         connection.execute("CREATE TABLE mixed (y)")
         connection.executemany("INSERT INTO mixed VALUES (?)", [(1,)] * 70_000 + [(0.5,)])
     connection.close()
-    with pytest.raises(SourceError, match="column 0: expected INT64 but got DOUBLE.*cast columns"):
+    with pytest.raises(SourceError, match=r"column 0: expected INT64 but got DOUBLE.*cast columns"):
         SqlSource(uri=f"sqlite:///{tmp_path / 'mixed.db'}", table="mixed").read()
 
 
