@@ -75,7 +75,7 @@ def load_artifact(folder: str | Path, *, device: str | torch.device = "cpu") -> 
     card, promised = _read_card(Path(folder) / CARD_FILE)
     weights = _read_weights(Path(folder) / WEIGHTS_FILE, promised=promised)
     with torch.random.fork_rng(devices=[]):  # the random weights made here are replaced: loading leaves no trace
-        model = ForecastModel(card.model, covariates=card.covariates)
+        model = ForecastModel(card.model, covariates=card.covariates, channels=card.channels)
     _check_fit(weights, model.state_dict(), where=Path(folder))
     model.load_state_dict(weights)
     return Artifact(model.to(place), card)

@@ -11,9 +11,9 @@ import torch
 from jaxtyping import Int64
 
 from forecast.artifact import Artifact, load_artifact
-from forecast.batch import Batch, cut_newest
+from forecast.batch import cut_newest
 from forecast.card import Card
-from forecast.errors import DataError, MissingValues
+from forecast.errors import DataError
 from forecast.forecast import Forecast
 from forecast.frames.ahead import split_ahead
 from forecast.frames.answer import forecast_frame, future_frame
@@ -23,11 +23,18 @@ from forecast.frames.contract import DataContract, prepare
 from forecast.frames.covariate_columns import CovariateColumns
 from forecast.frames.frequency import Frequency
 from forecast.frames.panel import Panel
-from forecast.frames.report import Report
+from forecast.frames.report import FindingKind, Report
+from forecast.last_seen import blind_series, naive_series, show_newest, silent_series
 from forecast.request import Levels, Request
+from forecast.transform import outside_series
 
 STEPS_A_BATCH = 131_072  # past and horizon: 64 windows of 2,048 steps, about 100 MB of activations at d_model 64
 NAMED = 3  # series that a message names; a frame can hold thousands
+
+TOLD: tuple[FindingKind, ...] = ("unknown_category", "unused_covariates")
+"""Findings that a caller hears of at once: part of what was sent is not used."""
+
+__all__ = ["ForecastWarning", "NaiveForecast", "Prediction", "Predictor", "SeriesLeftOut", "blind_series"]
 
 
 class ForecastWarning(UserWarning):
@@ -153,13 +160,13 @@ class Predictor:
             schema=self.card.covariates,
             on_bad_series="leave_out",
         )
-        silent = silent_series(prepared.panel)
-        panel = _without(prepared.panel, silent)
+        out = self._impossible(prepared.panel, request)
+        panel = _without(prepared.panel, out)
         return Prediction(
             panel=panel,
             forecast=self.forecast(panel, request=request),
             report=prepared.report,
-            left_out={**prepared.left_out, **silent},
+            left_out={**prepared.left_out, **out},
             naive=naive_series(panel, context_length=request.context_length),
             notes=self._notes(panel),
             columns=prepared.columns,
@@ -202,29 +209,35 @@ class Predictor:
         Raises:
             ConfigError: a request that makes no sense.
             MissingValues: a series has not one observed step.
+            DataError: a series holds values that the model's transform cannot take.
         """
         request = Request.complete(
             self.card, horizon=horizon, quantile_levels=quantile_levels, context_length=context_length
         )
-        for reason in silent_series(panel).values():
+        for reason in self._impossible(panel, request).values():
             raise reason
         return self.forecast(panel, request=request)
 
     def forecast(self, panel: Panel, *, request: Request) -> Forecast:
         """Forecast every series of a panel in batches whose size changes no forecast; each has an observed step."""
-        parts = [self._windows(panel, numbers, request=request) for numbers in _batches(len(panel), request)]
+        parts = [self._windows(panel, numbers, request=request) for numbers in _batches(panel, request)]
         return Forecast(
             mean=np.concatenate([part.mean for part in parts]),
             quantiles=np.concatenate([part.quantiles for part in parts]),
             quantile_levels=request.quantile_levels,
         )
 
+    def _impossible(self, panel: Panel, request: Request) -> dict[str | int, DataError]:
+        """Give the series that the model cannot forecast, with why."""
+        transform = self.artifact.model.transform
+        return {**silent_series(panel), **outside_series(panel, transform, context_length=request.context_length)}
+
     def _windows(self, panel: Panel, numbers: Int64[np.ndarray, " batch"], *, request: Request) -> Forecast:
         model = self.artifact.model
         windows = cut_newest(
             panel, series=numbers, context_length=request.context_length, known_horizon=request.horizon
         )
-        windows = _seeing(windows, panel, numbers).to(next(model.parameters()).device)
+        windows = show_newest(windows, panel, numbers).to(next(model.parameters()).device)
         return model.forecast(
             windows.past,
             windows.past_observed,
@@ -240,76 +253,35 @@ class Predictor:
         return (f"the model was trained on steps of {trained!r} and is given {given!r}: check it by a backtest",)
 
 
-def blind_series(panel: Panel, *, context_length: int) -> dict[str | int, DataError]:
-    """Give the series none of whose newest steps is observed, so that there is nothing to forecast from."""
-    seen = np.concatenate([[0], np.cumsum(panel.observed)])
-    ends = panel.offsets[1:]
-    starts = np.maximum(panel.offsets[:-1], ends - context_length)
-    return {
-        panel.ids[number]: MissingValues(
-            f"series {panel.ids[number]!r}: none of its newest {ends[number] - starts[number]:,} steps has a value, so "
-            f"there is nothing to forecast from; send values, or leave the series out",
-            series=str(panel.ids[number]),
-        )
-        for number in np.flatnonzero(seen[ends] == seen[starts]).tolist()
-    }
-
-
-def silent_series(panel: Panel) -> dict[str | int, DataError]:
-    """Give the series without one observed step, with those that belong to the same entity."""
-    silent = blind_series(panel, context_length=int(panel.lengths.max(initial=1)))
-    count = 1 if panel.channels is None else len(panel.channels)
-    for number in [number for number, name in enumerate(panel.ids) if count > 1 and name in silent]:
-        for sibling in range(number - number % count, number - number % count + count):
-            silent.setdefault(panel.ids[sibling], silent[panel.ids[number]])
-    return silent
-
-
-def naive_series(panel: Panel, *, context_length: int) -> dict[str | int, str]:
-    """Give the series of whose newest steps one is observed, or none but an earlier one, with what is forecast."""
-    seen = np.concatenate([[0], np.cumsum(panel.observed)])
-    lengths = np.minimum(panel.lengths, context_length)
-    counts = seen[panel.offsets[1:]] - seen[panel.offsets[1:] - lengths]
-    found: dict[str | int, str] = {}
-    for number in np.flatnonzero(counts < 2).tolist():
-        how_many, which = ("one", "it") if counts[number] else ("none", "the newest before them")
-        found[panel.ids[number]] = (
-            f"series {panel.ids[number]!r}: {how_many} of its newest {lengths[number]:,} steps has a value; "
-            f"its forecast repeats {which}"
-        )
-    return found
-
-
-def _seeing(windows: Batch, panel: Panel, numbers: Int64[np.ndarray, " batch"]) -> Batch:
-    """Show a window without a value the newest one from before it, as if it had come last: its forecast repeats it."""
-    blind = ~windows.past_observed.any(dim=1)
-    if not blind.any():
-        return windows
-    past, observed = windows.past.clone(), windows.past_observed.clone()
-    for row in blind.nonzero().flatten().tolist():
-        known = panel.values[panel.series(numbers[row])][panel.observed[panel.series(numbers[row])]]
-        past[row, -1], observed[row, -1] = known[-1], True
-    return replace(windows, past=past, past_observed=observed)
-
-
 def _without(panel: Panel, silent: Mapping[str | int, DataError]) -> Panel:
     if not silent:
         return panel
     if len(silent) == len(panel):
         raise next(iter(silent.values()))
-    return panel.select([number for number, name in enumerate(panel.ids) if name not in silent])
+    sound = np.array([name not in silent for name in panel.ids]).reshape(-1, panel.num_channels).all(axis=1)
+    return panel.select(np.flatnonzero(sound.repeat(panel.num_channels)).tolist())  # whole entities
 
 
-def _batches(num_series: int, request: Request) -> Iterator[Int64[np.ndarray, " batch"]]:
-    size = max(1, STEPS_A_BATCH // (request.context_length + request.horizon))
-    for first in range(0, num_series, size):
-        yield np.arange(first, min(first + size, num_series), dtype=np.int64)
+def _batches(panel: Panel, request: Request) -> Iterator[Int64[np.ndarray, " batch"]]:
+    """Give the numbers of the series, batch by batch, each of whole entities."""
+    steps = panel.num_channels * (request.context_length + request.horizon)
+    size = max(1, STEPS_A_BATCH // steps) * panel.num_channels
+    for first in range(0, len(panel), size):
+        yield np.arange(first, min(first + size, len(panel)), dtype=np.int64)
 
 
 def _warnings(prediction: Prediction) -> Iterator[ForecastWarning]:
     for note in prediction.notes:
         yield ForecastWarning(note)
-    reasons = [str(reason) for reason in prediction.left_out.values()]
-    if reasons:
-        more = f"; and {len(reasons) - NAMED} more" if len(reasons) > NAMED else ""
-        yield SeriesLeftOut(f"{len(reasons)} series have no forecast: {'; '.join(reasons[:NAMED])}{more}")
+    for finding in prediction.report.findings:
+        if finding.kind in TOLD:
+            yield ForecastWarning(str(finding))
+    if prediction.naive:
+        yield NaiveForecast(_listed("repeat their newest value", list(prediction.naive.values())))
+    if prediction.left_out:
+        yield SeriesLeftOut(_listed("have no forecast", list(map(str, prediction.left_out.values()))))
+
+
+def _listed(what: str, reasons: list[str]) -> str:
+    more = f"; and {len(reasons) - NAMED} more" if len(reasons) > NAMED else ""
+    return f"{len(reasons)} series {what}: {'; '.join(reasons[:NAMED])}{more}"

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Int64, UInt64
 
 NUM_ROUNDS = 4  # as many make a Feistel network look random to whoever may ask anything (Luby & Rackoff 1988)
-SMALLEST_SIDE = 16  # in a smaller square some orders of a few numbers would come far more often than others
+SMALLEST_SIDE = 8  # in a smaller square some orders of a few numbers would come far more often than others
 
 Numbers = Int64[np.ndarray, " number"]
 

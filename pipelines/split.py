@@ -30,6 +30,8 @@ class Parts:
     train_end: Steps
     validation_end: Steps
     test_end: Steps
+    num_channels: int = 1
+    """Series of one entity, which are cut alike."""
 
     @property
     def train_only(self) -> Bool[np.ndarray, " series"]:
@@ -81,7 +83,7 @@ class FractionSplit(SplitContract):
         fits = train >= 1
         for held_out, is_wanted in ((validation, self.validation > 0), (test, self._test > 0)):
             fits &= (held_out >= horizon) | (not is_wanted)
-        return _parts(train, panel.lengths - test, panel.lengths, fits=fits, lengths=panel.lengths)
+        return _parts(train, panel.lengths - test, panel.lengths, fits=fits, panel=panel)
 
 
 @config
@@ -109,7 +111,7 @@ class StepsSplit(SplitContract):
                 )
         ends = np.cumsum([self.train, self.validation, self.test])
         train, validation, test = (np.full_like(panel.lengths, end) for end in ends)
-        return _parts(train, validation, test, fits=panel.lengths >= test, lengths=panel.lengths)
+        return _parts(train, validation, test, fits=panel.lengths >= test, panel=panel)
 
 
 Split = Annotated[FractionSplit | StepsSplit, Tagged]
@@ -136,7 +138,7 @@ def rolling_folds(
             f"or shorter folds"
         )
     return [
-        _fold(panel.lengths - number * back, validation_steps=validation_steps, test_steps=test_steps)
+        _fold(panel, back=number * back, validation_steps=validation_steps, test_steps=test_steps)
         for number in reversed(range(num_folds))
     ]
 
@@ -176,13 +178,17 @@ def _share(lengths: Steps, fraction: Decimal) -> Steps:
     return np.array([int(fraction * length) for length in lengths.tolist()], dtype=np.int64)
 
 
-def _parts(train: Steps, validation: Steps, test: Steps, *, fits: Bool[np.ndarray, " series"], lengths: Steps) -> Parts:
-    train, validation, test = (np.where(fits, end, lengths) for end in (train, validation, test))
-    return Parts(train_end=train, validation_end=validation, test_end=test)
+def _parts(train: Steps, validation: Steps, test: Steps, *, fits: Bool[np.ndarray, " series"], panel: Panel) -> Parts:
+    """Give the parts of the series that fit them; the others train with all their steps."""
+    train, validation, test = (np.where(fits, end, panel.lengths) for end in (train, validation, test))
+    return Parts(train, validation, test, num_channels=panel.num_channels)
 
 
-def _fold(test_end: Steps, *, validation_steps: int, test_steps: int) -> Parts:
+def _fold(panel: Panel, *, back: int, validation_steps: int, test_steps: int) -> Parts:
+    """Give the parts of a fold that ends `back` steps before the series do; empty ones for a series that sits out."""
+    test_end = panel.lengths - back
     validation_end = test_end - test_steps
     train_end = validation_end - validation_steps
     takes_part = train_end >= 1
-    return _parts(train_end, validation_end, test_end, fits=takes_part, lengths=np.zeros_like(test_end))
+    ends = (np.where(takes_part, end, 0) for end in (train_end, validation_end, test_end))
+    return Parts(*ends, num_channels=panel.num_channels)

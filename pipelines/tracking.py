@@ -3,6 +3,7 @@
 import math
 import os
 import time
+from collections import Counter
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,11 +16,12 @@ from jaxtyping import Float64
 from matplotlib.figure import Figure
 from mlflow.data.code_dataset_source import CodeDatasetSource
 from mlflow.data.meta_dataset import MetaDataset
-from mlflow.entities import Metric
+from mlflow.entities import Metric, RunTag
 
 from forecast.config import flatten
 from forecast.frames.contract import Prepared
 from forecast.frames.digest import panel_digest
+from forecast.frames.report import Report
 from forecast.version import git_sha, library_version
 from pipelines.flows.result import BacktestResult
 from pipelines.store import ensure_store, experiment_id
@@ -43,13 +45,19 @@ class TrackedRun:
         mlflow.log_text(yaml.safe_dump(dict(plain), sort_keys=False), "configuration.yaml", run_id=self.run_id)
 
     def log_data(self, prepared: Prepared, *, name: str, source: Mapping[str, Any]) -> None:
-        """Log which data were read, by a digest of their whole content, and what the contract found in them."""
+        """Log which data were read, by a digest of their whole content, and what the contract found in them.
+
+        The report comes whole as JSON, as people read it, and as tags by which runs can be searched: `data.series`,
+        `data.steps`, `data.duplicates` and so on.
+        """
         origin = CodeDatasetSource({key: str(value) for key, value in flatten(source).items()})
         dataset = MetaDataset(  # ty: ignore[abstract-class-instantiation] - MLflow's own way to log a data set without a copy
             origin, name=name, digest=panel_digest(prepared.panel)
         )
         mlflow.log_input(dataset, context="training")
         mlflow.log_dict(prepared.report.to_plain(), "data_report.json", run_id=self.run_id)
+        mlflow.log_text(str(prepared.report), "data_report.txt", run_id=self.run_id)
+        mlflow.MlflowClient().log_batch(self.run_id, tags=[RunTag(*known) for known in _data_tags(prepared.report)])
 
     def log_epoch(self, epoch: int, metrics: Mapping[str, float]) -> None:
         """Log the figures of one epoch, at the epoch as step."""
@@ -116,6 +124,15 @@ def _pointed_at(uri: str) -> Generator[None]:
     finally:
         mlflow.set_tracking_uri(tracking)
         mlflow.set_registry_uri(registry)
+
+
+def _data_tags(report: Report) -> Iterator[tuple[str, str]]:
+    """Give the sizes of the data, and the rows or steps concerned by each kind of finding."""
+    sizes = {"rows": report.num_rows, "series": report.num_series, "steps": report.num_steps}
+    counts = Counter[str]()
+    for finding in report.findings:
+        counts[finding.kind] += finding.count
+    return ((f"data.{name}", str(count)) for name, count in {**sizes, **counts}.items())
 
 
 def _defined(metrics: Mapping[str, float]) -> dict[str, float]:

@@ -36,9 +36,12 @@ class WindowIndex:
     stride: int = 1
     """Steps from one origin to the next."""
 
+    num_channels: int = 1
+    """Series of one entity, which have the same windows: those of one origin are numbered in a row."""
+
     def __len__(self) -> int:
         """Give the number of windows of all series."""
-        return int(self._bounds[-1])
+        return int(self._bounds[-1]) * self.num_channels
 
     @cached_property
     def counts(self) -> Steps:
@@ -47,18 +50,24 @@ class WindowIndex:
 
     @cached_property
     def _bounds(self) -> Int64[np.ndarray, " bound"]:
-        return np.concatenate([[0], np.cumsum(self.counts)])
+        return np.concatenate([[0], np.cumsum(self.counts[:: self.num_channels])])
 
     def locate(self, numbers: Numbers) -> tuple[Numbers, Numbers]:
         """Give the series and the origin of each window asked for by its number, from 0 to below the length."""
         assert numbers.size == 0 or (numbers.min() >= 0 and numbers.max() < len(self)), "a window number out of range"
-        series = np.searchsorted(self._bounds, numbers, side="right") - 1
-        return series, self.first[series] + (numbers - self._bounds[series]) * self.stride
+        windows, channels = np.divmod(numbers, self.num_channels)
+        entities = np.searchsorted(self._bounds, windows, side="right") - 1
+        series = entities * self.num_channels + channels
+        return series, self.first[series] + (windows - self._bounds[entities]) * self.stride
 
     def batches(self, batch_size: int) -> Iterator[Numbers]:
-        """Give the numbers of all windows in order, `batch_size` at a time, the last batch with those that are left."""
-        for start in range(0, len(self), batch_size):
-            yield np.arange(start, min(start + batch_size, len(self)))
+        """Give the numbers of all windows in order, `batch_size` at a time, the last batch with those that are left.
+
+        A batch holds whole entities, and so may hold a few windows more.
+        """
+        size = -(-batch_size // self.num_channels) * self.num_channels
+        for start in range(0, len(self), size):
+            yield np.arange(start, min(start + size, len(self)))
 
 
 def training_windows(panel: Panel, parts: Parts, *, context_length: int, horizon: int, stride: int = 1) -> WindowIndex:
@@ -75,7 +84,7 @@ def training_windows(panel: Panel, parts: Parts, *, context_length: int, horizon
     ends = parts.train_end
     last = np.where(ends >= 2, np.maximum(ends - horizon, 1), 0)
     first = np.where(last >= context_length, context_length, 1)
-    index = WindowIndex(first=first, last=last, ends=ends, stride=stride)
+    index = WindowIndex(first=first, last=last, ends=ends, stride=stride, num_channels=parts.num_channels)
     if len(index) == 0:
         raise SeriesTooShort(
             f"nothing to train on: a window needs at least 2 steps, 1 of context and 1 of target, but the longest "
@@ -90,7 +99,7 @@ def validation_windows(parts: Parts, *, horizon: int, stride: int = 1) -> Window
 
     A series whose part is shorter than `horizon` has none.
     """
-    return _held_out(parts.train_end, parts.validation_end, horizon=horizon, stride=stride)
+    return _held_out(parts, parts.train_end, parts.validation_end, horizon=horizon, stride=stride)
 
 
 def test_windows(parts: Parts, *, horizon: int, stride: int = 1) -> WindowIndex:  # noqa: PT028 - no test function
@@ -98,11 +107,11 @@ def test_windows(parts: Parts, *, horizon: int, stride: int = 1) -> WindowIndex:
 
     A series whose part is shorter than `horizon` has none.
     """
-    return _held_out(parts.validation_end, parts.test_end, horizon=horizon, stride=stride)
+    return _held_out(parts, parts.validation_end, parts.test_end, horizon=horizon, stride=stride)
 
 
-def _held_out(start: Steps, end: Steps, *, horizon: int, stride: int) -> WindowIndex:
-    return WindowIndex(first=start, last=end - horizon, ends=end, stride=stride)
+def _held_out(parts: Parts, start: Steps, end: Steps, *, horizon: int, stride: int) -> WindowIndex:
+    return WindowIndex(first=start, last=end - horizon, ends=end, stride=stride, num_channels=parts.num_channels)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from jaxtyping import Bool, Int64
 from forecast.errors import DuplicateSteps, WrongType
 from forecast.frames.columns import Columns
 from forecast.frames.door import Table, read_side_table
-from forecast.frames.ids import read_ids
+from forecast.frames.ids import SeriesIds, read_ids
 from forecast.frames.ledger import Ledger
 from forecast.frames.policies import OnDuplicate
 from forecast.frames.report import Finding
@@ -41,7 +41,7 @@ class SideRows:
             DataError: a column is absent, ambiguous or of a wrong type; or a row has no id or no readable stamp.
         """
         table = read_side_table(frame, columns, covariates=covariates)
-        ids = read_ids(table.ids)
+        ids = read_ids(table.ids) if len(table.ids) else SeriesIds((), np.empty(0, dtype=np.int64))
         times = table.times if len(table.times) else table.times.cast(pl.Int64)
         stamps = read_stamps(times, column=table.time_type, zone=zone, series=ids.series, time_format=time_format)
         if unread := stamps.moments.null_count():
@@ -150,7 +150,7 @@ def _as_stamped(side: SideRows, stepped: Stepped) -> pl.Series:
 
 def _each_step_once(laid: Beside, stepped: Stepped, ledger: Ledger, *, policy: OnDuplicate) -> Beside:
     order = np.lexsort((laid.numbers if policy != "last" else -laid.numbers, laid.steps, laid.group))
-    laid = laid.keep(order)
+    laid = Beside(laid.table, laid.group[order], laid.steps[order], laid.numbers[order])
     repeats = (np.diff(laid.group, prepend=-1) == 0) & (np.diff(laid.steps, prepend=-1) == 0)
     if not repeats.any():
         return laid

@@ -5,7 +5,7 @@ import polars as pl
 
 from forecast.errors import FrequencyError, MissingValues, WrongType
 from forecast.frames.frequency import Frequency
-from forecast.frames.grid import Grid
+from forecast.frames.grid import Grid, lay_out
 from forecast.frames.infer import infer_calendar
 from forecast.frames.ledger import Ledger
 from forecast.frames.rows import Rows
@@ -41,17 +41,21 @@ def refuse_infinite_values(rows: Rows, ledger: Ledger) -> None:
 
 
 def refuse_strays(rows: Rows, grid: Grid, ledger: Ledger, *, frequency: Frequency) -> None:
-    """Put series at fault that have stamps between the steps of the frequency."""
+    """Put series at fault that have stamps between the steps of the frequency.
+
+    A series whose stamps are all on the steps of a frequency of its own is told which; others have single strays.
+    """
     for group in ledger.groups(rows, ~grid.fits):
-        fix = "correct or drop them, or give the frequency and set on_irregular='nearest' to move each to a step"
-        own = _own_frequency(rows, group.series)
-        ledger.refuse(
-            [group],
-            FrequencyError,
-            column=ledger.columns.time,
-            what=f"stamps that are not on the steps of {frequency.text!r}",
-            fix=fix if own == frequency.text else f"{fix}; by itself the series steps by {own!r}",
-        )
+        of_series = _rows_of(rows, group.series)
+        own = infer_calendar(of_series)
+        steady = own is not None and len(of_series.series) > TELLING_STEPS and lay_out(of_series, own).fits.all()
+        if own is None or own.text == frequency.text or not steady:
+            what = f"stamps that are not on the steps of {frequency.text!r}"
+            fix = "correct or drop them, or give the frequency and set on_irregular='nearest' to move each to a step"
+        else:
+            what = f"stamps that step by {own.text!r} where the frame steps by {frequency.text!r}"
+            fix = f"send the series apart, or give frequency={own.text!r} if the others are meant to have gaps"
+        ledger.refuse([group], FrequencyError, column=ledger.columns.time, what=what, fix=fix)
 
 
 def refuse_coarser_series(rows: Rows, grid: Grid, ledger: Ledger, *, frequency: Frequency) -> None:
@@ -79,5 +83,12 @@ def refuse_coarser_series(rows: Rows, grid: Grid, ledger: Ledger, *, frequency: 
 
 
 def _own_frequency(rows: Rows, series: int) -> str:
-    calendar = infer_calendar(rows.keep(rows.series == series))
+    calendar = infer_calendar(_rows_of(rows, series))
     return "nothing" if calendar is None else calendar.text
+
+
+def _rows_of(rows: Rows, series: int) -> Rows:
+    """Give the rows of one series, which lie together."""
+    first, end = np.searchsorted(rows.series, [series, series + 1]).tolist()
+    part = slice(first, end)
+    return Rows(rows.series[part], rows.moments[part], rows.values[part], rows.numbers[part])

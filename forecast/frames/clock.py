@@ -13,6 +13,8 @@ from forecast.frames.calendar.instants import SECOND
 PER_SECOND = {"ms": 1_000, "us": 1_000_000, "ns": SECOND}
 """Ticks of each time unit in a second."""
 
+DAY_MICROS = 86_400 * 1_000_000
+"""Microseconds in a day of the wall's clock."""
 
 LAST = np.iinfo(np.int64).max
 """The last nanosecond that 64 bits hold, in the year 2262: no whole microsecond."""
@@ -20,7 +22,7 @@ LAST = np.iinfo(np.int64).max
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """Where stamps lie on a clock: its whole numbers, and nanoseconds after midnight where it counts days."""
+    """Where stamps lie on a clock: its whole numbers, and nanoseconds after them where it is coarse."""
 
     places: Int64[np.ndarray, " n"]
     times_of_day: Int64[np.ndarray, " n"]
@@ -30,6 +32,8 @@ def places_of(stamps: pl.Series, *, clock: Clock) -> Places:
     """Give the place of each stamp; `stamps` are Int64, or Datetime of any unit and zone, without nulls."""
     if clock == "local":
         return _local(stamps)
+    if clock == "wall":
+        return _wall(_local(stamps))
     places = _ticks(stamps) if clock == "count" else _nanoseconds(stamps)
     return Places(places, np.zeros(len(stamps), dtype=np.int64))
 
@@ -46,6 +50,9 @@ def stamps_at(places: Places, *, clock: Clock, dtype: pl.DataType) -> pl.Series:
     if clock == "instant":
         stamps = pl.Series(places.places // (SECOND // unit)).cast(naive)
         return stamps if dtype.time_zone is None else _from_utc(stamps, zone=dtype.time_zone)
+    if clock == "wall":
+        days, micros = np.divmod(places.places, DAY_MICROS)
+        places = Places(days, micros * 1000 + places.times_of_day)
     _check_reach(places, ticks_per_day=86_400 * unit)
     ticks = places.places * (86_400 * unit) + places.times_of_day // (SECOND // unit)
     return to_instants(pl.Series(ticks).cast(naive), zone=dtype.time_zone)
@@ -84,6 +91,11 @@ def _local(stamps: pl.Series) -> Places:
     wall = stamps if dtype.time_zone is None else stamps.dt.replace_time_zone(None)
     days, ticks = np.divmod(_ticks(wall), 86_400 * unit)
     return Places(days, ticks * (SECOND // unit))
+
+
+def _wall(local: Places) -> Places:
+    micros, nanoseconds = np.divmod(local.times_of_day, 1000)
+    return Places(local.places * DAY_MICROS + micros, nanoseconds)
 
 
 def _nanoseconds(stamps: pl.Series) -> Int64[np.ndarray, " n"]:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal, Self
-from zoneinfo import ZoneInfo
 
 import numpy as np
 import polars as pl
@@ -49,16 +48,10 @@ from forecast.frames.stepped import Stepped
 from forecast.frames.targets import read_targets
 from forecast.frames.text_time import known_pattern
 from forecast.frames.weights import lay_weights
+from forecast.frames.zones import known_zone
 
 OnBadSeries = Literal["raise", "leave_out"]
 """What becomes of series at fault: the first one raises, or all are left out and listed."""
-
-
-def _known_zone(zone: str) -> str:
-    try:
-        return ZoneInfo(zone).key
-    except (KeyError, ValueError, OSError):  # zoneinfo looks names up as files, and fails as files do
-        raise ValueError(f"{zone!r} is no time zone; write it as 'Europe/Berlin' or 'UTC'") from None
 
 
 @config
@@ -69,9 +62,12 @@ class DataContract:
     """The names of the columns; common aliases are found where a default name is absent."""
 
     frequency: str | int | None = None
-    """The step between stamps, as pandas or polars spell it; read from the stamps where it is None."""
+    """The step between stamps, as pandas or polars spell it; read from the stamps where it is None.
 
-    zone: Annotated[str, AfterValidator(_known_zone)] | None = None
+    Brackets say which days and hours are worked: `B[DE]` (with the holidays of a country), `h[mon-fri, 09:00-17:30]`.
+    """
+
+    zone: Annotated[str, AfterValidator(known_zone)] | None = None
     """The zone in which stamps that carry none are local time; None counts them as they stand.
 
     Of an hour that comes twice, a series' first row is the first pass and its second row the second pass.

@@ -92,12 +92,14 @@ def read_cells(cells: pl.Series, covariate: Covariate) -> Float64[np.ndarray, " 
         names = level_names(cells)
         coded = names.replace_strict(levels, codes, default=float(UNKNOWN), return_dtype=pl.Float64)
         return np.where(names.is_null().to_numpy(), np.nan, coded.to_numpy())
-    if not _is_number(cells.dtype):
+    if not _are_numbers(cells):
         raise WrongType(
             f"covariate {covariate.name!r} must hold numbers, it holds {cells.dtype} ({len(cells)} rows, the first is "
             f"{cells.drop_nulls().first()!r}); cast it, or list it under covariates.categorical and train anew",
             field=covariate.name,
         )
+    if cells.null_count() == len(cells):
+        return np.full(len(cells), np.nan)
     return cells.cast(pl.Float64).fill_null(float("nan")).to_numpy()
 
 
@@ -111,7 +113,7 @@ def level_names(cells: pl.Series) -> pl.Series:
 
 
 def _described(name: str, cells: list[pl.Series], *, as_category: bool) -> Covariate:
-    if not as_category and all(_is_number(part.dtype) for part in cells):
+    if not as_category and all(map(_are_numbers, cells)):
         return Covariate(name=name)
     for part in cells:
         if part.dtype.is_temporal() or part.dtype.is_nested():
@@ -124,5 +126,6 @@ def _described(name: str, cells: list[pl.Series], *, as_category: bool) -> Covar
     return Covariate(name=name, kind="categorical", levels=tuple(levels.to_list()))
 
 
-def _is_number(dtype: pl.DataType) -> bool:
-    return dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)
+def _are_numbers(cells: pl.Series) -> bool:
+    """Say whether cells can be numbers; a column without one value can, because pandas gives it any type."""
+    return cells.dtype.is_numeric() or cells.dtype == pl.Boolean or cells.null_count() == len(cells)

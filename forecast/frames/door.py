@@ -10,6 +10,7 @@ from narwhals import dependencies as native
 from forecast.errors import DataError, WrongType
 from forecast.frames.column_type import ColumnType, Kind
 from forecast.frames.columns import ONLY_SERIES, Columns
+from forecast.frames.zones import with_named_zone
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,13 +107,16 @@ def _eager(frame: Any, kind: Kind) -> Any:
 def _column(frame: Any, name: str) -> tuple[pl.Series, ColumnType]:
     column = frame[name]
     values = _to_polars(column, name)
-    return values, ColumnType(values.dtype, pandas=column.dtype if native.is_pandas_series(column) else None)
+    if native.is_pandas_series(column):
+        return values, ColumnType(values.dtype, pandas=column.dtype)
+    return values, ColumnType(values.dtype, arrow=getattr(column, "type", None))
 
 
 def _to_polars(column: Any, name: str) -> pl.Series:
     """Convert a column of any library; pandas and pyarrow have many ways to say that they cannot."""
     if isinstance(column, pl.Series):
         return column
+    column = with_named_zone(column, name=name)
     try:
         values = pl.from_pandas(column) if native.is_pandas_series(column) else pl.Series(pl.from_arrow(column))
     except (TypeError, ValueError, pl.exceptions.PolarsError) as failure:
@@ -134,4 +138,9 @@ def frame_of(columns: Sequence[tuple[pl.Series, ColumnType]], *, like: Kind) -> 
             {values.name: column_type.restore(values, like=like) for values, column_type in columns}
         )
     frame = pl.DataFrame([column_type.restore(values, like=like) for values, column_type in columns])
-    return frame.to_arrow() if like == "pyarrow" else frame
+    if like == "polars":
+        return frame
+    table = frame.to_arrow()
+    for place, (values, column_type) in enumerate(columns):
+        table = table.set_column(place, values.name, column_type.restore_arrow(table.column(place)))
+    return table

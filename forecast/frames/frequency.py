@@ -18,6 +18,8 @@ class Frequency:
         """Read a pandas offset (`h`, `W-MON`, `ME`), a polars duration (`1h`, `1mo`) or the stride of integer time.
 
         polars' calendar durations leave the weekday, the day of the month or the month of the quarter to the data.
+        Brackets say what is worked: `B[mon-sat, DE]`, `bh[08:00-12:00, 13:00-18:00]`, `30min[mon-fri, 09:30-16:00]`;
+        `6h[local]` counts on the local clock, at the same hours also after it is changed.
 
         Raises:
             FrequencyError: the text spells no frequency that is known here.

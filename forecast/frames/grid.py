@@ -57,16 +57,16 @@ def _grid(rows: Rows, found: Places, calendar: Calendar, origins: Origins) -> Gr
     steps = calendar.steps(found.places, origins=of_rows)
     expected = Places(calendar.places(steps, origins=of_rows), of_rows.times_of_day)
     fits = (expected.places == found.places) & (expected.times_of_day == found.times_of_day)
-    if calendar.clock == "local" and not fits.all():
+    if calendar.clock in ("local", "wall") and not fits.all():
         # A local time that the clock skips is written past the gap; the step is still where it should be.
-        moved = stamps_at(expected, clock="local", dtype=rows.moments.dtype)
+        moved = stamps_at(expected, clock=calendar.clock, dtype=rows.moments.dtype)
         fits |= (moved == rows.moments).to_numpy()
     return Grid(steps, fits, origins)
 
 
 def _origins(rows: Rows, found: Places, calendar: Calendar) -> Origins:
     places = found.places[rows.starts]
-    if calendar.clock != "local":
+    if calendar.clock in ("count", "instant"):
         zeros = np.zeros_like(places)
         return Origins(places, zeros, zeros)
     month_days = _month_days(rows, found.places) if isinstance(calendar, Months) else np.zeros_like(places)

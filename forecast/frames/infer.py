@@ -7,16 +7,25 @@ import polars as pl
 from jaxtyping import Int64
 
 from forecast.frames.calendar.base import Calendar
-from forecast.frames.calendar.business import BusinessDays, business_day, business_number
+from forecast.frames.calendar.brackets import ALL_DAY, EVERY_DAY
+from forecast.frames.calendar.business import BusinessDays
 from forecast.frames.calendar.days import Days, weekday
-from forecast.frames.calendar.instants import DAY, Instants
+from forecast.frames.calendar.instants import DAY, UNITS, Instants
 from forecast.frames.calendar.integers import Integers
-from forecast.frames.calendar.months import Anchor, Months, month_of
+from forecast.frames.calendar.month_weeks import LAST, MonthWeeks
+from forecast.frames.calendar.months import Anchor, Months, month_end, month_of, month_start
+from forecast.frames.calendar.open_hours import OpenHours
+from forecast.frames.calendar.semi_months import SemiMonths
+from forecast.frames.calendar.work_days import STANDARD, WorkDays
 from forecast.frames.grid import lay_out
 from forecast.frames.rows import Rows
 
 HALF_DAY = DAY // 2  # a day in which the clock changes is longer, several stamps a day are closer
 SHORTEST_MONTH = 28
+LOCAL_HOURS = {hours * UNITS["h"] for hours in (2, 3, 4, 6, 8, 12)}
+"""Spans that divide a day, and are longer than any change of the clock."""
+
+EVERY_DAY_WORKED = WorkDays(EVERY_DAY)
 ANCHORS: tuple[Anchor, ...] = ("start", "end", "business_start", "business_end")
 
 
@@ -45,6 +54,8 @@ def _candidates(rows: Rows) -> Iterator[Calendar]:
     zoned = rows.moments.dtype.time_zone is not None
     if (elapsed % DAY or zoned) and (span := _usual(rows, np.diff(rows.places("instant").places))) is not None:
         yield Instants(span)
+        if span in LOCAL_HOURS and zoned:
+            yield OpenHours(span, EVERY_DAY_WORKED, ALL_DAY)
 
 
 def _day_candidates(rows: Rows, days: Int64[np.ndarray, " row"], *, count: int) -> Iterator[Calendar]:
@@ -55,6 +66,37 @@ def _day_candidates(rows: Rows, days: Int64[np.ndarray, " row"], *, count: int) 
     if count == 1 and _skips_weekends(rows, days):
         yield BusinessDays(1)
     yield Days(count)
+    if count % 7 and count > 1 and _skips_weekends(rows, days):
+        stride = _usual(rows, np.diff(STANDARD.number(days)))
+        yield from [] if stride is None else [BusinessDays(stride)]
+    if count > 1:
+        yield from _half_month_candidates(rows, days)
+    if count >= SHORTEST_MONTH:
+        yield from _month_week_candidates(rows, days)
+
+
+def _half_month_candidates(rows: Rows, days: Int64[np.ndarray, " row"]) -> Iterator[Calendar]:
+    months = month_of(days)
+    of_month = days - month_start(months) + 1
+    for anchor, edge in (("start", of_month == 1), ("end", days == month_end(months))):
+        counts = np.bincount(of_month[~edge], minlength=2)
+        middle = int(counts.argmax())
+        if not edge.any() or not 2 <= middle <= 27 or 2 * (edge.sum() + counts[middle]) <= len(days):
+            continue  # it is not worth a try
+        stride = _usual(rows, np.diff(SemiMonths(1, anchor, middle=middle).halves(days)))
+        yield from [] if stride is None else [SemiMonths(stride, anchor, middle=middle)]
+
+
+def _month_week_candidates(rows: Rows, days: Int64[np.ndarray, " row"]) -> Iterator[Calendar]:
+    months, day = month_of(days), np.unique(weekday(days))
+    stride = _usual(rows, np.diff(months))
+    if stride is None or len(day) > 1:
+        return
+    week = np.unique((days - month_start(months)) // 7 + 1)
+    if len(week) == 1 and week[0] <= 4:
+        yield MonthWeeks(stride, int(day[0]), week=int(week[0]))
+    if (days + 7 > month_end(months)).all():
+        yield MonthWeeks(stride, int(day[0]), week=LAST)
 
 
 def _month_candidates(rows: Rows, days: Int64[np.ndarray, " row"]) -> Iterator[Calendar]:
@@ -80,7 +122,7 @@ def _named_month(phase: int, *, cycle: int, anchor: Anchor) -> int:
 
 def _skips_weekends(rows: Rows, days: Int64[np.ndarray, " row"]) -> bool:
     """Say whether no row is on a weekend although a series goes on after one; one week alone would not tell."""
-    on_weekend = business_day(business_number(days)) != days
+    on_weekend = ~STANDARD.works(days)
     mondays = days - weekday(days)
     goes_on = (np.diff(rows.series) == 0) & (np.diff(mondays) > 0)
     return bool(goes_on.any() and not on_weekend.any())

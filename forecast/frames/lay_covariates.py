@@ -22,6 +22,8 @@ from forecast.frames.stepped import Stepped
 NAMED = 5
 """Missing pairs of id and time that an error spells out."""
 
+FUTURE_FRAME = "fill in these rows of the future frame (make_future_frame gives the template)"
+
 Laid = Float64[np.ndarray, " row"]
 
 
@@ -36,6 +38,8 @@ class Layout:
     """The caller's ids, one for each `num_channels` series."""
     num_channels: int
     horizon: int
+    future_fix: str
+    """What a caller does about unknown steps of the horizon."""
 
     @cached_property
     def lengths(self) -> Int64[np.ndarray, " entity"]:
@@ -183,8 +187,7 @@ def _refuse_unknown_future(layout: Layout, ledger: Ledger, laid: dict[str, Laid]
         more = f" and {len(places) - NAMED:,} more" if len(places) > NAMED else ""
         message = (
             f"series {name!r}: {', '.join(map(repr, columns))} must be known for the {layout.horizon} "
-            f"steps of the horizon and is not at {len(places):,} of them: {pairs}{more}; fill in these rows of the "
-            f"future frame (make_future_frame gives the template)"
+            f"steps of the horizon and is not at {len(places):,} of them: {pairs}{more}; {layout.future_fix}"
         )
         ledger.faults.setdefault(number, CovariatesMissing(message, series=str(name), field=columns[0]))
 

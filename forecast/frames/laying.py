@@ -9,7 +9,7 @@ from forecast.frames.covariates import Covariates, CovariateSchema
 from forecast.frames.door import Table
 from forecast.frames.features import CalendarFeature, calendar_names
 from forecast.frames.ids import SeriesIds
-from forecast.frames.lay_covariates import Layout, lay_covariates, note_unknown_categories
+from forecast.frames.lay_covariates import FUTURE_FRAME, Layout, lay_covariates, note_unknown_categories
 from forecast.frames.ledger import Ledger
 from forecast.frames.policies import OnDuplicate
 from forecast.frames.stepped import Stepped
@@ -28,6 +28,9 @@ class Laying:
     horizon: int
     schema: CovariateSchema | None
     """What a model has learnt of the covariates; None reads it from the frames."""
+
+    future_fix: str = FUTURE_FRAME
+    """What a caller does about unknown steps of the horizon."""
 
     def lay(self, stepped: Stepped, ledger: Ledger) -> tuple[Stepped, Covariates | None]:
         """Give the series that go on and their covariates; series whose covariates cannot be used are put at fault.
@@ -71,7 +74,7 @@ class Laying:
     def _lay(self, stepped: Stepped, ledger: Ledger, *, schema: CovariateSchema) -> Covariates:
         entities = self._entities(stepped)
         beside = self._beside(stepped, ledger, entities)
-        layout = Layout(stepped, self.table, beside, entities, self._num_channels, self.horizon)
+        layout = Layout(stepped, self.table, beside, entities, self._num_channels, self.horizon, self.future_fix)
         return lay_covariates(layout, ledger, schema=schema, calendar=self.calendar)
 
     def _entities(self, stepped: Stepped) -> tuple[str | int, ...]:

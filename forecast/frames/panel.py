@@ -73,6 +73,11 @@ class Panel:
         """Give the number of series."""
         return len(self.ids)
 
+    @property
+    def num_channels(self) -> int:
+        """Series of one entity."""
+        return 1 if self.channels is None else len(self.channels)
+
     @cached_property
     def lengths(self) -> Int64[np.ndarray, " series"]:
         """Number of steps of each series, unobserved ones included."""
@@ -107,5 +112,6 @@ def _entities(channels: Channels, numbers: Sequence[int]) -> tuple[str | int, ..
     """Give the entities of the chosen series, which must be whole ones."""
     count = len(channels)
     whole = [number for first in numbers[::count] for number in range(first, first + count)]
-    assert list(numbers) == whole and all(first % count == 0 for first in numbers[::count]), "choose whole entities"
+    assert list(numbers) == whole, "choose whole entities"
+    assert all(first % count == 0 for first in numbers[::count]), "choose whole entities"
     return tuple(channels.entities[first // count] for first in numbers[::count])

@@ -46,6 +46,7 @@ def holiday_days(
     return days[np.searchsorted(days, first_day) : np.searchsorted(days, last_day, side="right")]
 
 
+@lru_cache(maxsize=64)
 def known_days(country: str) -> tuple[int, int]:
     """Give the first and the last day, since 1970-01-01, of the years whose holidays are known."""
     calendar = _package().country_holidays(country)

@@ -4,7 +4,6 @@ import polars as pl
 
 from forecast.errors import FrequencyError
 from forecast.frames.calendar.base import Calendar
-from forecast.frames.calendar.instants import Instants
 from forecast.frames.frequency import Frequency
 from forecast.frames.grid import Grid, lay_out
 from forecast.frames.infer import infer_calendar
@@ -49,7 +48,7 @@ def check_clock(calendar: Calendar, stamp_type: StampType) -> None:
         raise FrequencyError(
             f"the stamps are {kind}, so the frequency must be {wanted}, got {calendar.text!r}", field="frequency"
         )
-    if stamp_type.column.dtype == pl.Date and isinstance(calendar, Instants):
+    if stamp_type.column.dtype == pl.Date and calendar.clock in ("instant", "wall"):
         raise FrequencyError(
             f"the stamps are dates, so the frequency cannot be finer than 'D', got {calendar.text!r}; "
             f"give 'D' or coarser, or stamps with a time of day",

@@ -1,6 +1,6 @@
 """What a model is made of: the configuration that, with its weights, is all that a forecast needs."""
 
-from typing import Self
+from typing import Literal, Self
 
 from pydantic import PositiveInt, model_validator
 
@@ -45,6 +45,9 @@ class ModelConfig:
 
     draft: Ridge | None = None
     """A closed-form forecast that the decoder is given and refines."""
+
+    channels: Literal["independent", "mixed"] = "independent"
+    """Whether the several targets of an entity are forecast each by itself, or see each other in the encoder."""
 
     loss_unit: Measure = "series"
     """What errors are measured in while training: the spread of the series, or that of the window's own past."""

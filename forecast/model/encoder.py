@@ -7,6 +7,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from forecast.attention.pattern import Full
+from forecast.model.channels import ChannelMixing
 from forecast.model.covariates import Beside
 from forecast.model.layers import EncoderLayer, LayerConfig
 from forecast.model.patching import PatchEmbedding, patch_from_right
@@ -32,6 +33,7 @@ class Encoder(nn.Module):
         num_layers: int,
         position: PositionEncoding,
         num_covariate_features: int = 0,
+        mixing: ChannelMixing | None = None,
     ):
         super().__init__()
         self.patch_length = patch_length
@@ -40,6 +42,7 @@ class Encoder(nn.Module):
         self.dropout = nn.Dropout(layer.dropout)
         self.layers = nn.ModuleList(EncoderLayer(layer, pattern=Full()) for _ in range(num_layers))
         self.norm = layer.final_norm()
+        self.mixing = mixing
 
     def forward(
         self,
@@ -59,8 +62,12 @@ class Encoder(nn.Module):
             features.append(patch_from_right(beside.context, patch_length=self.patch_length))
         tokens = self.embedding(torch.cat(features, dim=-1)) + self.position(ages)
         tokens = self.dropout(tokens if beside is None else add_static(tokens, beside.static))
-        for layer in self.layers:
+        if self.mixing is not None:
+            tokens = self.mixing.tell_apart(tokens)
+        for number, layer in enumerate(self.layers):
             tokens = layer(tokens, observed=token_observed)
+            if self.mixing is not None:
+                tokens = self.mixing.mix(tokens, number=number, observed=token_observed)
         return Memory(self.norm(tokens), token_observed)
 
 

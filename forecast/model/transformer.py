@@ -1,5 +1,6 @@
 """The model: scaling, draft, encoder, decoder and head, for training and for forecasting."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -13,6 +14,7 @@ from forecast.forecast import Forecast
 from forecast.frames.covariates import CovariateSchema
 from forecast.linear import LinearMap
 from forecast.losses import masked_mean
+from forecast.model.channels import ChannelMixing
 from forecast.model.config import ModelConfig
 from forecast.model.covariates import Beside, CovariateFeatures
 from forecast.model.decoding import Known, Setting, Target
@@ -33,19 +35,24 @@ class Window:
 class ForecastModel(nn.Module):
     """An encoder-decoder Transformer over patches (Vaswani et al. 2017; Nie et al. 2023)."""
 
-    def __init__(self, config: ModelConfig, *, covariates: CovariateSchema | None = None):
+    def __init__(self, config: ModelConfig, *, covariates: CovariateSchema | None = None, channels: Sequence[str] = ()):
+        """Build an untrained model, told `covariates` beside the target; `channels` names several targets."""
         super().__init__()
         self.config = config
         self.transform = config.transform.build()
         self.schema = covariates or CovariateSchema()
         num_positions = num_patches(config.context_length, patch_length=config.patch_length)
         features = CovariateFeatures(self.schema, d_model=config.layer.d_model) if self.schema else None
+        mixing = None
+        if config.channels == "mixed":
+            mixing = ChannelMixing(config.layer, num_channels=len(channels), num_layers=config.num_encoder_layers)
         self.encoder = Encoder(
             config.layer,
             patch_length=config.patch_length,
             num_layers=config.num_encoder_layers,
             position=config.position.build(config.layer.d_model, num_positions=num_positions),
             num_covariate_features=0 if features is None else features.num_context,
+            mixing=mixing,
         )
         self.decoder = config.decoder.build(
             Setting(

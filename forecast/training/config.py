@@ -53,6 +53,10 @@ class TrainerConfig:
     validation_stride: PositiveInt = 1
     """Steps between the origins of neighbouring validation windows of a series."""
 
+    buckets: tuple[PositiveInt, ...] = ()
+    """Contexts below context_length, rising, at which windows with a shorter past are cut: a batch of them holds more
+    windows, and no padding to the longest. A multiple of what the patches need; none cuts every window alike."""
+
     optimizer: OptimizerConfig = OptimizerConfig()
 
     gradient_clip: NonNegativeFloat = 1.0

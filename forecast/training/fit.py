@@ -75,17 +75,21 @@ def _check(train: DataLoader, validation: DataLoader | None, config: TrainerConf
         )
 
 
-def _accelerator(device: str) -> str:
-    """Choose where to train: other accelerators than CUDA lack the float64 that statistics are measured in."""
-    if device == "cuda" and not torch.cuda.is_available():
+def training_device(config: TrainerConfig) -> torch.device:
+    """Choose where to train: other accelerators than CUDA lack the float64 that statistics are measured in.
+
+    Raises:
+        BackendUnavailable: CUDA is asked for and is not here.
+    """
+    if config.device == "cuda" and not torch.cuda.is_available():
         raise BackendUnavailable("trainer.device is cuda and torch sees no CUDA device; set it to cpu or auto")
-    return "gpu" if device != "cpu" and torch.cuda.is_available() else "cpu"
+    return torch.device("cuda" if config.device != "cpu" and torch.cuda.is_available() else "cpu")
 
 
 def _trainer(config: TrainerConfig, folder: Path, callbacks: list[Callback], *, progress: bool) -> Trainer:
     return Trainer(
         default_root_dir=folder,
-        accelerator=_accelerator(config.device),
+        accelerator="gpu" if training_device(config).type == "cuda" else "cpu",
         devices=1,
         precision=config.precision,
         max_epochs=config.max_epochs,

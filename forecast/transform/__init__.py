@@ -6,7 +6,7 @@ from forecast.config import Tagged
 from forecast.transform.arcsinh import Arcsinh
 from forecast.transform.base import Transformation, Transformed
 from forecast.transform.box_cox import BoxCox
-from forecast.transform.checks import outside_series
+from forecast.transform.checks import outside_series, refuse_outside_series
 from forecast.transform.difference import Difference
 from forecast.transform.identity import Identity
 from forecast.transform.log1p import Log1p
@@ -23,4 +23,5 @@ __all__ = [
     "Transformation",
     "Transformed",
     "outside_series",
+    "refuse_outside_series",
 ]

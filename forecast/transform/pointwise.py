@@ -11,7 +11,7 @@ from forecast.frames.panel import Panel
 from forecast.observed import newest_observed
 from forecast.transform.base import Transformation, Transformed
 
-NEUTRAL = 1.0  # in place of what is unobserved: every transform takes it
+ONE = 1.0  # every transform takes it
 
 
 class Pointwise(Transformation):
@@ -32,11 +32,11 @@ class Pointwise(Transformation):
     def open(
         self, past: Float64[Tensor, "batch context"], observed: Bool[Tensor, "batch context"], *, horizon: int
     ) -> "PointwiseWindow":
+        newest = newest_observed(torch.where(observed, past, 0.0), observed)
+        if not self.domain.holds(0.0):  # a window with nothing observed must be forecast by something it can take
+            newest = torch.where(observed.any(dim=1, keepdim=True), newest, ONE)
         return PointwiseWindow(
-            past=self.change_observed(past, observed),
-            observed=observed,
-            newest=newest_observed(torch.where(observed, past, 0.0), observed),
-            function=self,
+            past=self.change_observed(past, observed), observed=observed, newest=newest, function=self
         )
 
     def transform_panel(self, panel: Panel) -> Panel:
@@ -48,7 +48,7 @@ class Pointwise(Transformation):
     ) -> Float64[Tensor, "batch step"]:
         """Change observed values; the others become 0."""
         self.refuse_outside(values, observed)
-        return torch.where(observed, self.change(torch.where(observed, values, NEUTRAL)), 0.0)
+        return torch.where(observed, self.change(values), 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ class PointwiseWindow(Transformed):
     """A window whose every step was changed by itself."""
 
     newest: Float64[Tensor, "batch 1"]
-    """The newest observed value, as given."""
+    """The newest observed value, as given; 0 where there is none, or 1 where 0 cannot be taken."""
 
     function: Pointwise
 

@@ -12,13 +12,15 @@ from lightning.pytorch import seed_everything
 from forecast.artifact import Artifact
 from forecast.card import describe
 from forecast.covariate_scales import measure_covariates
+from forecast.errors import ConfigError
 from forecast.frames.contract import Prepared
 from forecast.frames.panel import Panel
 from forecast.linear import fit_linear
+from forecast.model.config import ModelConfig
 from forecast.model.transformer import ForecastModel
 from forecast.training.callbacks import OnEpoch
-from forecast.training.fit import Fit, fit_model
-from forecast.transform import outside_series
+from forecast.training.fit import Fit, fit_model, training_device
+from forecast.transform import refuse_outside_series
 from pipelines.config import RunConfig
 from pipelines.datamodule import WindowDataModule
 from pipelines.split import Parts, train_units
@@ -57,7 +59,7 @@ def fit_panel(
     seed_everything(config.seed, workers=True, verbose=False)
     model_config, trainer = config.model, config.trainer
     parts = parts or config.split.cut(panel, horizon=model_config.horizon)
-    model = ForecastModel(model_config, covariates=None if panel.covariates is None else panel.covariates.schema)
+    model = _untrained(model_config, panel)
     transformed = _transform(model, panel, ends=parts.train_end)
     units = train_units(transformed, parts.train_end)
     windows = WindowDataModule(
@@ -69,6 +71,8 @@ def fit_panel(
         seed=config.seed,
         stride=trainer.stride,
         validation_stride=trainer.validation_stride,
+        buckets=trainer.buckets,
+        device=training_device(trainer),
         units=units,
     )
     if panel.covariates is not None:
@@ -106,10 +110,20 @@ def _transform(model: ForecastModel, panel: Panel, *, ends: Int64[np.ndarray, " 
 
     Values that the transform cannot take are refused wherever they stand: those held out would end the run later.
     """
-    for reason in outside_series(panel, model.transform).values():
-        raise reason
+    refuse_outside_series(panel, model.transform)
     model.transform.fit(panel, ends=ends)
     return model.transform.transform_panel(panel)
+
+
+def _untrained(config: ModelConfig, panel: Panel) -> ForecastModel:
+    channels = () if panel.channels is None else panel.channels.names
+    if config.channels == "mixed" and not channels:
+        raise ConfigError(
+            "channels are to be mixed and the data have one target; name several columns as contract.columns.target",
+            field="model.channels",
+        )
+    covariates = None if panel.covariates is None else panel.covariates.schema
+    return ForecastModel(config, covariates=covariates, channels=channels)
 
 
 def _solve_draft(

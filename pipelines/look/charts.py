@@ -84,7 +84,12 @@ def season_chart(
         *plot.beside(scale.ticks),
         *plot.below(axis.ticks),
         element(
-            "rect", class_="chance", x=plot.x(0), width=plot.x(1) - plot.x(0), y=edges[0], height=edges[1] - edges[0]
+            "rect",
+            class_="chance",
+            x=plot.x(0.0),
+            width=plot.x(1.0) - plot.x(0.0),
+            y=edges[0],
+            height=edges[1] - edges[0],
         ),
         _band(across, low, high),
         element("path", class_="line", d=path(across, middle)),

@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Float64, Int64
 
 NUM_BINS = 48
+REACH = (-307.5, 308.2)  # powers of ten that float64 holds in full
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +42,6 @@ def log_histogram(figures: Float64[np.ndarray, " n"]) -> Histogram | None:
         return None
     low, high = np.floor(logs.min()), np.ceil(logs.max())
     counts, edges = np.histogram(logs, bins=NUM_BINS, range=(low, max(high, low + 1)))
-    # 10 ** 309 is beyond float64, and 10 ** -324 below it.
-    clipped = np.clip(edges, np.log10(np.finfo(np.float64).tiny), np.log10(np.finfo(np.float64).max))
-    return Histogram(10**clipped, counts.astype(np.int64), logarithmic=True, num_zero=int((sizes == 0).sum()))
+    return Histogram(
+        10 ** np.clip(edges, *REACH), counts.astype(np.int64), logarithmic=True, num_zero=int((sizes == 0).sum())
+    )

@@ -12,7 +12,7 @@ class Markup(str):
     __slots__ = ()
 
 
-def element(name: str, /, *content: str, **attributes: str | float | None) -> Markup:
+def element(name: str, /, *content: str, **attributes: str | int | float | None) -> Markup:
     """Give one element; an attribute's `_` stands for `-`, a last one is dropped (`class_`), and None leaves it out."""
     written = "".join(f' {_attribute(key)}="{_value(value)}"' for key, value in attributes.items() if value is not None)
     if name in EMPTY and not content:
@@ -29,7 +29,7 @@ def _attribute(key: str) -> str:
     return key.rstrip("_").replace("_", "-")
 
 
-def _value(value: str | float) -> str:
+def _value(value: str | int | float) -> str:
     return f"{value:.1f}".removesuffix(".0") if isinstance(value, float) else escape(_sound(str(value)))
 
 

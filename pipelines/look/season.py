@@ -6,19 +6,22 @@ from datetime import datetime, timedelta
 
 import numpy as np
 from jaxtyping import Bool, Float64
-from scipy.signal import find_peaks
 
 from forecast.frames.panel import Panel
+from pipelines.look.peaks import peaks
 from pipelines.look.wording import duration
 
 MAX_SERIES = 200  # that are measured: the median over more does not move
 MAX_STEPS = 2_000_000  # the newest that are measured of a series: the transform of more would take seconds
 MAX_IN_ALL = 8_000_000  # steps of all measured series: fewer series are measured where they are long
 MIN_STEPS = 16  # a shorter series repeats nothing that could be told from chance
-MIN_PAIRS = 0.25  # share of a lag's pairs that must be observed for its correlation to count
-LEAST_PEAK = 0.05  # a lower or flatter peak helps no forecast
+LEAST_PAIRS = 5  # observed at both ends for a lag's correlation to count, and more where more is observed:
+PAIRS_SHARE = 0.1  # of the observed steps
+LEAST_PEAK = 0.075  # a lower or flatter peak helps no forecast
+LEAST_AMONG_PEAKS = 0.05  # the same among the heights of peaks, which have less chance in them than the curve
 REPEATS = 3  # how often a cycle must fit into the longest series
 MAX_CYCLES = 4  # of one curve
+ALIKE = 0.3  # share of the first peak's prominence from which on a peak is of its kind
 NEAR = 0.1  # how far chance moves the top of a broad peak
 
 Curve = Float64[np.ndarray, " lag"]
@@ -69,7 +72,7 @@ class Seasonality:
     """Correlations between minus and plus this are what noise of the median length has, 19 times of 20."""
 
     cycles: tuple[Cycle, ...]
-    """Those of either curve, the shortest first."""
+    """Those in the values, or where these have none, in the changes; the shortest first."""
 
 
 def seasonality(panel: Panel) -> Seasonality | None:
@@ -84,13 +87,9 @@ def seasonality(panel: Panel) -> Seasonality | None:
     lengths = panel.lengths[[numbers[place] for place in moving]]
     chance = 1.96 / float(np.sqrt(np.median(lengths)))
     of_values, of_changes = (_over_series([curves[place] for place in moving]) for curves in (values, changes))
-    max_lag = int(lengths.max()) // REPEATS
-    season = panel.axis.frequency.season_length
-    lags = {
-        _near_season(lag, curve.middle, season=season)
-        for curve in (of_values, of_changes)
-        for lag in find_cycles(curve.middle[: max_lag + 1], chance=chance)
-    }
+    first = (curve.middle[: int(lengths.max()) // REPEATS + 1] for curve in (of_values, of_changes))
+    found = next(filter(None, (find_cycles(curve, chance=chance) for curve in first)), [])
+    lags = {_near_season(lag, of_values.middle, season=panel.axis.frequency.season_length) for lag in found}
     cycles = tuple(_cycle(panel, lag, of_values, of_changes) for lag in sorted(lags))
     return Seasonality(of_values, of_changes, num_series=len(moving), chance=chance, cycles=cycles)
 
@@ -106,7 +105,7 @@ def autocorrelation(values: Float64[np.ndarray, " step"], observed: Bool[np.ndar
     shares = np.where(observed, values / largest, 0.0)  # so that no square overflows
     deviations = np.where(observed, shares - shares.sum() / max(int(observed.sum()), 1), 0.0)
     products, pairs = (_self_products(part)[:num_lags] for part in (deviations, observed.astype(np.float64)))
-    known = np.round(pairs) >= np.maximum(MIN_PAIRS * (len(values) - np.arange(num_lags)), 2)
+    known = np.round(pairs) >= max(LEAST_PAIRS, PAIRS_SHARE * int(observed.sum()))
     moves = products[0] > len(values) * np.finfo(np.float64).eps ** 2
     means = np.divide(products, pairs, out=np.full(num_lags, np.nan), where=known & moves)
     return np.clip(means / means[0], -1.0, 1.0)
@@ -118,18 +117,20 @@ def find_cycles(curve: Curve, *, chance: float) -> list[int]:
     The first is the lowest lag at which the curve peaks well. The next is looked for in the same way among the heights
     of the peaks, and so on: a week shows where every seventh daily peak is higher than those around it.
     """
-    lags, found = np.flatnonzero(np.isfinite(curve)), list[int]()
+    told = np.isfinite(curve)
+    amid = told & np.append(told[1:], False) & np.append(False, told[:-1])  # beside an untold lag nothing is a peak
+    lags, found = np.flatnonzero(told), list[int]()
     prominence = height = max(LEAST_PEAK, 3 * chance)
     while len(found) < MAX_CYCLES:
-        peaks, shape = find_peaks(curve[lags], prominence=prominence)
-        standing = curve[lags[peaks]] >= height
-        if not standing.any():
+        standing_out = peaks(curve[lags], prominence=prominence)
+        high = (curve[lags[standing_out.places]] >= height) & amid[lags[standing_out.places]]
+        if not high.any():
             break
-        prominences, lags = shape["prominences"][standing], lags[peaks[standing]]
-        lags = lags[prominences >= 0.5 * prominences.max()]  # lower ones are of another kind: half days between days
-        found.append(int(lags[0]))  # the others are its repetitions, of which some may stand out in their turn
-        # Heights of peaks have less chance in them than the curve, but a long cycle must tell about as much as a short.
-        prominence, height = LEAST_PEAK, max(LEAST_PEAK, 0.5 * float(curve[found[0]]))
+        prominences, lags = standing_out.prominences[high], lags[standing_out.places[high]]
+        found.append(int(lags[0]))
+        lags = lags[prominences >= ALIKE * prominences[0]]  # its repetitions, of which some stand out in their turn
+        # A long cycle must tell about as much as a short one.
+        prominence, height = LEAST_AMONG_PEAKS, 0.5 * float(curve[found[0]])
     return sorted(set(found))
 
 
@@ -164,7 +165,7 @@ def _is_told(curve: Curve) -> bool:
     return int(np.isfinite(curve).sum()) > 1
 
 
-def _over_series(curves: Sequence[Curve]) -> Correlation:
+def _over_series(curves: Sequence[np.ndarray]) -> Correlation:
     """The quartiles at every lag about which half of the series can tell."""
     table = np.full((len(curves), max(map(len, curves))), np.nan)
     for row, curve in zip(table, curves, strict=True):

@@ -1,5 +1,6 @@
 """The tables of a look: findings, series that are left out, all series, covariates."""
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ class Cell:
     """A figure as people read it, and what it is sorted by."""
 
     text: str
-    value: float
+    value: int | float
 
 
 def table(columns: Sequence[Column], rows: Iterable[Sequence[str | Cell]], *, caption: str) -> Markup:
@@ -132,8 +133,8 @@ def _series(look: Look, number: int) -> tuple[str | Cell, ...]:
 def _cell(column: Column, content: str | Cell) -> Markup:
     if isinstance(content, str):
         return element("td", content, class_=_class(column))
-    value = content.value if content.value == content.value else float("-inf")
-    return element("td", content.text, class_=_class(column), data_sort=repr(value))
+    place = "-Infinity" if math.isnan(content.value) else repr(content.value)  # as the page's script reads it
+    return element("td", content.text, class_=_class(column), data_sort=place)
 
 
 def _class(column: Column) -> str | None:

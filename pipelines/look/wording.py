@@ -29,7 +29,7 @@ def percent(share: float) -> str:
         return f"{share:.0%}"
     if share < 0.0005:
         return "<0.1%"
-    return ">99.9%" if share > 0.9995 else f"{share:.1%}"
+    return ">99.9%" if share > 0.9995 else f"{share:.1%}".replace(".0%", "%")
 
 
 def duration(length: timedelta) -> str:

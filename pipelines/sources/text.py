@@ -1,5 +1,6 @@
 """The types of the columns of text files, decided by all of their cells and without losing what was written."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Self
@@ -20,24 +21,24 @@ class Cells:
     decimal: bool = True
     boolean: bool = True
 
-    def seen(self, column: pl.Series) -> Self:
-        """Give what the column can be after these further cells."""
-        if not (self.whole or self.decimal or self.boolean):
-            return self
-        present = _present(column)
-        if present.str.contains(LEADING_ZERO).any():
-            return type(self)(whole=False, decimal=False, boolean=False)
+    @property
+    def is_text(self) -> bool:
+        """Tell whether it can be nothing but text."""
+        return not (self.whole or self.decimal or self.boolean)
+
+    def also(self, other: Self) -> Self:
+        """Give what a column of the cells of both can be."""
         return type(self)(
-            whole=self.whole and _fits(present, pl.Int64()),
-            decimal=self.decimal and _fits(present, pl.Float64()),
-            boolean=self.boolean and present.str.to_lowercase().is_in(BOOLEANS).all(),
+            whole=self.whole and other.whole,
+            decimal=self.decimal and other.decimal,
+            boolean=self.boolean and other.boolean,
         )
 
-    def typed(self, column: pl.Series) -> pl.Series:
-        """Give a column of text in the type that all of its cells fit."""
+    def typed(self, columns: pl.Expr) -> pl.Expr:
+        """Give columns of text in the type that all of their cells fit."""
         if self.whole or self.decimal:
-            return _present(column).cast(pl.Int64 if self.whole else pl.Float64)
-        return _present(column).str.to_lowercase() == "true" if self.boolean else column
+            return _present(columns).cast(pl.Int64 if self.whole else pl.Float64)
+        return _present(columns).str.to_lowercase() == "true" if self.boolean else columns
 
 
 def decide(pieces: Iterable[pl.DataFrame], known: Mapping[str, Cells]) -> dict[str, Cells]:
@@ -49,19 +50,40 @@ def decide(pieces: Iterable[pl.DataFrame], known: Mapping[str, Cells]) -> dict[s
     """
     decided = dict(known)
     for piece in pieces:
-        for column in piece.iter_columns():
-            decided[column.name] = decided.get(column.name, Cells()).seen(column)
+        undecided = [name for name in piece.columns if not decided.get(name, Cells()).is_text]
+        for name, cells in _seen(piece.select(undecided)).items():
+            decided[name] = decided.get(name, Cells()).also(cells)
     return decided
 
 
 def typed(cells: pl.DataFrame, decided: Mapping[str, Cells]) -> pl.DataFrame:
     """Give a piece of a text file in the types decided."""
-    return cells.select(decided[column.name].typed(column) for column in cells.iter_columns())
+    alike: dict[Cells, list[str]] = defaultdict(list)
+    for name in cells.columns:
+        alike[decided[name]].append(name)
+    return cells.with_columns(known.typed(pl.col(names)) for known, names in alike.items())
 
 
-def _present(column: pl.Series) -> pl.Series:
-    return column.str.strip_chars().replace(dict.fromkeys(MISSING))
+def _seen(piece: pl.DataFrame) -> dict[str, Cells]:
+    """Give what each column can be by the cells of a piece; all columns at once, since a wide table has thousands."""
+    if not piece.columns:
+        return {}
+    present = piece.select(_present(pl.all()))
+    missing = present.null_count().row(0)
+    padded = present.select(pl.all().str.contains(LEADING_ZERO).any()).row(0)
+    whole, decimal = (
+        present.select(pl.all().cast(dtype, strict=False).null_count()).row(0) for dtype in (pl.Int64, pl.Float64)
+    )
+    boolean = present.select(pl.all().str.to_lowercase().is_in(BOOLEANS).all()).row(0)
+    return {
+        name: Cells(
+            whole=whole[place] == missing[place] and not padded[place],
+            decimal=decimal[place] == missing[place] and not padded[place],
+            boolean=boolean[place] and not padded[place],
+        )
+        for place, name in enumerate(piece.columns)
+    }
 
 
-def _fits(present: pl.Series, dtype: pl.DataType) -> bool:
-    return present.cast(dtype, strict=False).null_count() == present.null_count()
+def _present(columns: pl.Expr) -> pl.Expr:
+    return columns.str.strip_chars().replace(dict.fromkeys(MISSING))

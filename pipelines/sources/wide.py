@@ -8,8 +8,10 @@ from pydantic import Discriminator, Tag
 
 from forecast.config import config
 from forecast.errors import SourceError
-from pipelines.sources.base import CHUNK_ROWS
 from pipelines.sources.table import Table
+
+CELLS = 1_000_000
+"""Cells of a wide table that are turned at once: some tens of megabytes."""
 
 
 @config
@@ -26,7 +28,7 @@ class SeriesInColumns:
             SourceError: the column is not there, or another one holds no numbers.
         """
         series = _others(table.schema, self.time, field="wide.time")
-        at_once = max(1, CHUNK_ROWS // max(1, table.num_rows()))
+        at_once = max(1, CELLS // max(1, table.num_rows()))
         for first in range(0, len(series), at_once):
             chosen = series[first : first + at_once]
             yield melt(pl.concat(table.chunks([self.time, *chosen])), time=self.time, series=chosen)
@@ -52,7 +54,7 @@ class SeriesInRows:
             SourceError: the column is not there, or another one holds no numbers.
         """
         steps = _others(table.schema, self.id, field="wide.id")
-        for piece in table.chunks(rows=max(1, CHUNK_ROWS // max(1, len(steps)))):
+        for piece in table.chunks(rows=max(1, CELLS // max(1, len(steps)))):
             yield stack(piece, series=self.id, steps=steps, start=self.start)
 
 

@@ -10,7 +10,7 @@ import pytest
 from forecast import predictor as module
 from forecast.errors import ConfigError, ContextTooLong, MissingValues, QuantilesUnavailable
 from forecast.frames.contract import prepare
-from forecast.predictor import ForecastWarning, Predictor, SeriesLeftOut
+from forecast.predictor import ForecastWarning, NaiveForecast, Predictor, SeriesLeftOut
 from forecast.request import Request
 from tests.tiny_model import CONTEXT_LENGTH, HORIZON, tiny_artifact, tiny_history
 
@@ -146,13 +146,25 @@ def test_what_lies_before_the_context_changes_nothing_and_the_newest_value_does(
     assert not predictor.predict(newest).equals(expected)
 
 
-def test_a_series_without_a_recent_value_is_left_out_and_named(predictor: Predictor) -> None:
+def test_a_series_without_a_recent_value_stays_at_its_newest_one_and_is_named(predictor: Predictor) -> None:
     history = tiny_history().with_columns(
         y=pl.when((pl.col("unique_id") == "b") & (pl.col("ds") > pl.lit("2024-03-29 12:00").str.to_datetime()))
         .then(None)
         .otherwise("y")
     )
-    with pytest.warns(SeriesLeftOut, match="1 series have no forecast: series 'b': none of its newest 24 steps"):
+    with pytest.warns(
+        NaiveForecast, match="1 series repeat their newest value: series 'b': none of its newest 24 steps"
+    ):
+        answer = predictor.predict(history)
+    newest = history.filter(unique_id="b")["y"].drop_nulls()[-1]
+    assert (numbers(answer.filter(unique_id="b")) == newest).all()
+    alone = predictor.predict(history.filter(unique_id="a"))
+    np.testing.assert_allclose(numbers(answer.filter(unique_id="a")), numbers(alone), rtol=CLOSE)
+
+
+def test_a_series_without_any_value_is_left_out_and_named(predictor: Predictor) -> None:
+    history = tiny_history().with_columns(y=pl.when(pl.col("unique_id") == "a").then("y"))
+    with pytest.warns(SeriesLeftOut, match="1 series have no forecast: series 'b': none of its newest 60 steps"):
         answer = predictor.predict(history)
     assert answer["unique_id"].unique().to_list() == ["a"]
 
@@ -167,13 +179,16 @@ def test_a_series_that_breaks_the_contract_is_left_out_and_the_others_are_served
 
 
 def test_an_error_names_the_series_when_none_can_be_forecast(predictor: Predictor) -> None:
-    with pytest.raises(MissingValues, match="series 'a': none of its newest 24 steps has a value"):
+    with pytest.raises(MissingValues, match="series 'a': none of its newest 60 steps has a value"):
         predictor.predict(tiny_history(ids=("a",)).with_columns(y=pl.lit(None, pl.Float64)))
 
 
 def test_a_single_step_is_enough(predictor: Predictor) -> None:
     """The frequency cannot be read from one stamp: it is the card's."""
-    answer = predictor.predict(tiny_history(ids=("a",)).head(1))
+    with pytest.warns(
+        NaiveForecast, match="series 'a': one of its newest 1 steps has a value; its forecast repeats it"
+    ):
+        answer = predictor.predict(tiny_history(ids=("a",)).head(1))
     assert answer["mean"].to_list() == pytest.approx([10.0] * HORIZON)
 
 

@@ -6,13 +6,11 @@ import lightning.pytorch as pl
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
 from forecast.batch import Batch, cut_windows
 from forecast.errors import SeriesTooShort
 from forecast.frames.contract import DataContract, prepare
-from pipelines.datamodule import ShuffledOrder, WindowDataModule
+from pipelines.datamodule import Chosen, ShuffledBatches, WindowDataModule, WindowDataset
 from pipelines.sources import EmbeddedSource
 from pipelines.split import FractionSplit, StepsSplit
 
@@ -39,7 +37,8 @@ def first_targets(loader) -> list[float]:
 def test_an_epoch_gives_each_training_window_once_and_drops_none(module):
     loader = module.train_dataloader()
     sizes = [len(batch.past) for batch in loader]
-    assert sizes == [8] * (len(module.training) // 8) + [len(module.training) % 8]
+    assert sorted(sizes, reverse=True) == [8] * (len(module.training) // 8) + [len(module.training) % 8]
+    assert len(loader) == len(sizes)
     expected = [*range(6, 34), *range(106, 128), *range(201, 205)]
     assert sorted(first_targets(loader)) == expected
     assert first_targets(loader) != expected
@@ -69,32 +68,42 @@ def test_the_order_does_not_depend_on_what_was_drawn_before(module):
     assert first_targets(module.train_dataloader()) == one
 
 
-@given(length=st.integers(0, 10_000), seed=st.integers(0, 2**40), epoch=st.integers(0, 50))
-def test_an_order_is_a_permutation_decided_by_seed_and_epoch(length, seed, epoch):
-    order, again = ShuffledOrder(length, seed=seed), ShuffledOrder(length, seed=seed)
-    list(again)
-    for sampler in (order, again):
-        sampler.set_epoch(epoch)
-    numbers = list(order)
-    assert sorted(numbers) == list(range(length)) == list(range(len(order)))
-    assert list(again) == numbers
+def windows_of(order: ShuffledBatches) -> list[int]:
+    """The windows of all batches, numbered through the buckets."""
+    before = np.cumsum([0, *(len(bucket.index) for bucket in order.buckets)])
+    place = {id(bucket): start for bucket, start in zip(order.buckets, before, strict=False)}
+    return [int(number) + place[id(chosen.bucket)] for chosen in order for number in chosen.numbers]
 
 
-def test_epochs_and_neighbouring_seeds_have_different_orders():
+def test_epochs_and_neighbouring_seeds_have_different_orders(module):
     orders = []
     for seed in range(3):
-        order = ShuffledOrder(100, seed=seed)
+        order = ShuffledBatches(module.training.buckets, seed=seed)
         for epoch in range(3):
             order.set_epoch(epoch)
-            orders.append(tuple(order))
+            orders.append(tuple(windows_of(order)))
     assert len(set(orders)) == 9
+    assert {tuple(sorted(order)) for order in orders} == {tuple(range(len(module.training)))}
+
+
+def test_an_epoch_that_is_taken_up_again_has_the_order_that_it_had(module):
+    one, again = (ShuffledBatches(module.training.buckets, seed=5) for _ in range(2))
+    list(again)
+    for order in (one, again):
+        order.set_epoch(7)
+    assert windows_of(one) == windows_of(again)
+
+
+def chosen(dataset: WindowDataset, *numbers: int) -> Batch:
+    (bucket,) = dataset.buckets
+    return dataset[Chosen(bucket, np.array(numbers))]
 
 
 def test_a_batch_is_the_windows_that_are_cut_one_by_one(module):
     numbers = [3, 0, len(module.training) - 1]
-    batch = module.training.__getitems__(numbers)
+    batch = chosen(module.training, *numbers)
     for name, together in batch.tensors().items():
-        alone = torch.cat([module.training[number].tensors()[name] for number in numbers])
+        alone = torch.cat([chosen(module.training, number).tensors()[name] for number in numbers])
         assert torch.equal(together, alone), name
 
 
@@ -140,7 +149,7 @@ def test_nothing_held_out_changes_a_training_batch(make_panel, train):
 
 
 def test_the_loader_cuts_what_serving_cuts(panel, module):
-    batch = module.test.__getitems__([4])
+    batch = chosen(module.test, 4)
     served = cut_windows(panel.select([0]), series=np.array([0]), origins=np.array([52]), context_length=6, horizon=0)
     assert torch.equal(batch.past, served.past)
 
@@ -190,3 +199,39 @@ def test_a_trainer_sees_every_window_in_a_new_order_each_epoch(module, tmp_path)
     assert all(sorted(one) == sorted(other) and one != other for one, other in pairwise(recorder.epochs))
     assert len(recorder.epochs[0]) == len(module.training)
     assert len(recorder.validated) == 3 * len(module.validation)
+
+
+# ---- Buckets
+
+
+@pytest.fixture
+def bucketed(panel) -> WindowDataModule:
+    parts = FractionSplit(train=0.6, validation=0.2).cut(panel, horizon=3)
+    return WindowDataModule(panel, parts, **ASKED, batch_size=8, seed=5, buckets=(2, 4))
+
+
+def test_buckets_give_every_window_once_and_mix_in_every_epoch(module, bucketed):
+    assert sorted(first_targets(bucketed.train_dataloader())) == sorted(first_targets(module.train_dataloader()))
+    lengths = [batch.past.shape[1] for batch in bucketed.train_dataloader()]
+    assert set(lengths) == {2, 4, 6}
+    assert lengths != sorted(lengths)
+
+
+def test_a_window_in_a_bucket_is_the_newest_part_of_the_whole_one(module, bucketed):
+    whole = {
+        float(batch.future[row, 0]): batch.rows(slice(row, row + 1))
+        for batch in module.train_dataloader()
+        for row in range(len(batch.past))
+    }
+    for batch in bucketed.train_dataloader():
+        for row in range(len(batch.past)):
+            expected, found = whole[float(batch.future[row, 0])], batch.rows(slice(row, row + 1))
+            kept = found.past.shape[1]
+            assert torch.equal(found.past, expected.past[:, -kept:])
+            assert not expected.past_observed[:, :-kept].any()
+            assert torch.equal(found.future, expected.future)
+
+
+def test_held_out_windows_come_in_buckets_too(bucketed):
+    (test,) = bucketed.test_dataloader()
+    assert sorted(first_targets(test)) == [*range(48, 58), *range(140, 148)]

@@ -116,6 +116,18 @@ def test_the_data_set_is_there_by_the_digest_of_its_content(tracked: Tracked) ->
     assert json.loads((tracked.files / "data_report.json").read_text())["num_series"] == 2
 
 
+def test_the_report_is_there_whole_as_text_and_as_tags_to_search_by(empty_store: str) -> None:
+    prepared = prepare(tiny_history().with_row_index().filter(~pl.col("index").is_in([3, 70])).drop("index"))
+    with track(empty_store, experiment="trials") as run:
+        run.log_data(prepared, name="gappy", source={"kind": "files"})
+    logged = mlflow.MlflowClient(tracking_uri=empty_store).get_run(run.run_id)
+    files = Path(logged.info.artifact_uri.removeprefix("file://"))
+    assert json.loads((files / "data_report.json").read_text()) == prepared.report.to_plain()
+    assert (files / "data_report.txt").read_text() == str(prepared.report)
+    tags = {name: value for name, value in logged.data.tags.items() if name.startswith("data.")}
+    assert tags == {"data.rows": "118", "data.series": "2", "data.steps": "120", "data.gaps": "2"}
+
+
 def test_figures_of_training_stand_at_their_epochs_and_undefined_ones_nowhere(tracked: Tracked) -> None:
     assert history_of(tracked, "train_loss") == [(0, 1.0), (1, 0.5), (2, pytest.approx(1 / 3))]
     assert "validation_loss" not in tracked.run.data.metrics

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from datetime import date, timedelta
+from itertools import pairwise
 
 from forecast.errors import FrequencyError
 from forecast.frames.calendar.days import WEEKDAYS
@@ -70,8 +71,12 @@ def read_brackets(items: str) -> Brackets:
             holidays.add(_day(item))
         elif found := COUNTRY.fullmatch(item):
             places.append(_place(item, *found.groups()))
-        elif item != LOCAL:
-            raise FrequencyError(f"{item!r} may not stand in brackets behind a frequency; {MEANT} may", field="frequency")
+        elif item == LOCAL:
+            hours += ALL_DAY
+        else:
+            raise FrequencyError(
+                f"{item!r} may not stand in brackets behind a frequency; {MEANT} may", field="frequency"
+            )
     country, subdivision = places[0] if places else (None, None)
     if len(places) > 1:
         raise FrequencyError(f"a frequency keeps the holidays of one country, got [{items}]", field="frequency")
@@ -113,7 +118,7 @@ def _opening(item: str, *numbers: int) -> tuple[int, int]:
 
 def _in_order(hours: list[tuple[int, int]]) -> Hours | None:
     ordered = tuple(sorted(hours))
-    if any(after[0] <= before[1] for before, after in zip(ordered[:-1], ordered[1:], strict=True)):
+    if any(after[0] <= before[1] for before, after in pairwise(ordered)):
         written = ", ".join(f"{_clock(first)}-{_clock(last)}" for first, last in ordered)
         raise FrequencyError(f"hours of opening must lie apart, got {written}; join or correct them", field="frequency")
     return ordered or None

@@ -5,12 +5,16 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Int64
 
+from forecast.errors import FrequencyError
 from forecast.frames.calendar.base import Calendar, Origins
 
 SECOND = 1_000_000_000
 """Nanoseconds in a second."""
 
 DAY = 86_400 * SECOND
+
+REACH = 2.0**63
+"""Nanoseconds since 1970 that 64 bits hold, in the year 2262."""
 
 UNITS = {
     "h": 3600 * SECOND,
@@ -50,4 +54,11 @@ class Instants(Calendar):
         return (places - origins.places) // self.span
 
     def places(self, steps: Int64[np.ndarray, " n"], *, origins: Origins) -> Int64[np.ndarray, " n"]:
+        furthest = np.abs(origins.places + steps.astype(np.float64) * self.span).max(initial=0)
+        if furthest > REACH:
+            raise FrequencyError(
+                f"steps of {self.text!r} reach beyond the year 2262, which nanoseconds in 64 bits cannot count; "
+                f"ask for a shorter horizon, or give a coarser frequency",
+                field="frequency",
+            )
         return origins.places + steps * self.span

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from jaxtyping import Int64
+from jaxtyping import Bool, Int64
 
 from forecast.frames.calendar.base import Calendar, Origins
 from forecast.frames.calendar.brackets import EVERY_DAY, LOCAL, OFFICE_HOURS, Hours, bracketed
@@ -17,7 +17,7 @@ TICK = 1000
 
 @dataclass(frozen=True)
 class OpenHours(Calendar):
-    """Every `span` nanoseconds of the time that is open, whole microseconds, is one step; closed time passes at once."""
+    """Every `span` nanoseconds of open time, whole microseconds, is one step; closed time passes at once."""
 
     span: int
     work: WorkDays = STANDARD
@@ -47,7 +47,7 @@ class OpenHours(Calendar):
         part = np.searchsorted(self._before, rest, side="right") - 1
         return self.work.day(numbers) * (DAY // TICK) + self._first[part] + rest - self._before[part]
 
-    def _opened(self, places: Int64[np.ndarray, " n"]) -> tuple[Int64[np.ndarray, " n"], np.ndarray]:
+    def _opened(self, places: Int64[np.ndarray, " n"]) -> tuple[Int64[np.ndarray, " n"], Bool[np.ndarray, " n"]]:
         """Give the ticks that have been open before each place, and whether it is open."""
         days, ticks = np.divmod(places, DAY // TICK)
         part = np.searchsorted(self._first, ticks, side="right") - 1
@@ -73,5 +73,3 @@ class OpenHours(Calendar):
     @cached_property
     def _per_day(self) -> int:
         return int(self._lengths.sum())
-
-

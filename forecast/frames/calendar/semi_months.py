@@ -33,16 +33,16 @@ class SemiMonths(Calendar):
         return 1 if 24 % self.count else 24 // self.count
 
     def steps(self, places: Int64[np.ndarray, " n"], *, origins: Origins) -> Int64[np.ndarray, " n"]:
-        return (self._halves(places) - self._halves(origins.places)) // self.count
+        return (self.halves(places) - self.halves(origins.places)) // self.count
 
     def places(self, steps: Int64[np.ndarray, " n"], *, origins: Origins) -> Int64[np.ndarray, " n"]:
-        months, late = np.divmod(self._halves(origins.places) + steps * self.count, 2)
+        months, late = np.divmod(self.halves(origins.places) + steps * self.count, 2)
         middle = month_start(months) + self.middle - 1
         if self.anchor == "start":
             return np.where(late == 1, middle, month_start(months))
         return np.where(late == 1, month_end(months), middle)
 
-    def _halves(self, days: Int64[np.ndarray, " n"]) -> Int64[np.ndarray, " n"]:
+    def halves(self, days: Int64[np.ndarray, " n"]) -> Int64[np.ndarray, " n"]:
         """Number the half month in which each day lies, or the one before where the day comes before both."""
         months = month_of(days)
         past_middle = (days >= month_start(months) + self.middle - 1).astype(np.int64)

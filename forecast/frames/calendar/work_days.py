@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from jaxtyping import Int64
+from jaxtyping import Bool, Int64
 
 from forecast.errors import FrequencyError
 from forecast.frames.public_holidays import holiday_days, known_days
@@ -45,10 +45,10 @@ class WorkDays:
         self.check(days)
         return days
 
-    def works(self, days: Int64[np.ndarray, " n"]) -> np.ndarray:
+    def works(self, days: Int64[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]:
         """Tell which days are worked."""
-        weekly = np.isin((days - FIRST_MONDAY) % 7, self.weekdays)
-        return weekly & ~np.isin(self._weekly_number(days), self._free)
+        of_week = np.isin(np.arange(7), self.weekdays)[(days - FIRST_MONDAY) % 7]
+        return of_week & ~np.isin(self._weekly_number(days), self._free) if len(self._free) else of_week
 
     def check(self, days: Int64[np.ndarray, " n"]) -> None:
         """Refuse days of which it is not known whether they are holidays.
@@ -81,7 +81,7 @@ class WorkDays:
             public = holiday_days(
                 self.country, subdivision=self.subdivision, observed=True, first_day=first, last_day=last
             )
-        days = np.unique(np.append(public, np.array(self.holidays, dtype=np.int64)))
+        days = np.union1d(public, np.array(self.holidays, dtype=np.int64)).astype(np.int64)
         return self._weekly_number(days[np.isin((days - FIRST_MONDAY) % 7, self.weekdays)])
 
 

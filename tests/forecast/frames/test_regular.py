@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from forecast.errors import FrequencyError, MissingValues, SeriesTooShort
 from forecast.frames.contract import DataContract, prepare
 from forecast.frames.frequency import Frequency
-from forecast.frames.regular import PreparedSeries, RegularSeries, prepare_regular
+from forecast.frames.regular import PreparedSeries, prepare_regular
+from forecast.frames.regular_series import RegularSeries
 
 DAY = datetime(2024, 1, 31)
 BERLIN = datetime(2024, 3, 30, 2, 30, tzinfo=ZoneInfo("Europe/Berlin"))
@@ -26,7 +27,7 @@ def regular(starts: Sequence[datetime | int], *values: list[float]) -> RegularSe
         ids=tuple(f"s{number}" for number in range(len(starts))),
         starts=pl.Series(starts, dtype=dtype),
         sizes=np.array([len(part) for part in values], dtype=np.int64),
-        values=np.concatenate([np.array(part, dtype=np.float64) for part in values]),
+        values=(np.concatenate([np.array(part, dtype=np.float64) for part in values]),),
     )
 
 
@@ -63,7 +64,7 @@ def test_the_panel_is_the_one_of_a_frame_of_the_same_rows(
     numbers = np.repeat(np.arange(len(panel)), panel.lengths)
     steps = np.arange(len(numbers)) - panel.offsets[numbers]
     stamps = panel.axis.stamps_at(numbers, steps=steps)
-    frame = pl.DataFrame({"unique_id": np.array(panel.ids)[numbers], "ds": stamps, "y": series.values})
+    frame = pl.DataFrame({"unique_id": np.array(panel.ids)[numbers], "ds": stamps, "y": series.values[0]})
 
     expected = prepare(frame, DataContract(frequency=frequency))
 

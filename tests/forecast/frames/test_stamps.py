@@ -78,13 +78,18 @@ def test_what_is_no_time_is_refused_and_never_read_as_1970(stamps: list[object],
         read(stamps)
 
 
-def test_pandas_periods_and_unnamed_zones_are_refused_by_name() -> None:
+def test_pandas_periods_are_refused_by_name() -> None:
     periods = pd.DataFrame({"ds": pd.period_range("2024-01", periods=3, freq="M"), "y": 1.0})
-    offset = pd.DataFrame({"ds": pd.to_datetime(["2024-01-01T00:00+05:30", "2024-01-02T00:00+05:30"]), "y": 1.0})
 
-    for frame in (periods, offset):
-        with pytest.raises(WrongType, match="column 'ds'"):
-            prepare(frame)
+    with pytest.raises(WrongType, match="column 'ds'"):
+        prepare(periods)
+
+
+def test_whole_numbers_held_as_floats_are_refused_with_the_cast_to_make() -> None:
+    with pytest.raises(WrongType, match=r"it holds Float64 \(the first is 1.0\); cast its whole numbers to integers"):
+        read([1.0, 2.0])
+    with pytest.raises(WrongType, match=r"it holds Float64 \(the first is 1.5\); convert it first"):
+        read([1.5, 2.0])
 
 
 def test_integers_are_steps() -> None:

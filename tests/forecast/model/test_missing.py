@@ -46,7 +46,8 @@ def everything(model: ForecastModel, batch: Batch) -> Iterator[Tensor]:
     loss.backward()
     yield from (weight.grad.clone() for weight in model.parameters() if weight.grad is not None)
     with torch.no_grad():
-        yield from (loss.detach(), model.free_running_loss(batch))
+        free_running = model.free_running_loss(batch)
+    yield from (loss.detach(), free_running)
     levels = () if isinstance(model.config.head, PointHead) else LEVELS
     horizon = HORIZON + 5
     forecast = model.forecast(

@@ -2,6 +2,7 @@
 
 import re
 from copy import deepcopy
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -249,6 +250,36 @@ def test_a_step_weighs_the_same_whatever_batch_it_is_validated_in(tmp_path):
     apart = run(tiny(), tmp_path, validation=loader(rows(batch, 0, 3), rows(batch, 3, 8), rows(batch, 8, 16)))
     for one, other in zip(together.epochs, apart.epochs, strict=True):
         assert one["validation_loss"] == pytest.approx(other["validation_loss"], rel=1e-5)
+
+
+def test_a_weighted_step_weighs_the_same_whatever_batch_it_is_validated_in(tmp_path):
+    weight = torch.rand(16, HORIZON, generator=torch.Generator().manual_seed(5), dtype=torch.float64)
+    weight[:3] = 0.0  # a batch of its own below, which then counts for nothing
+    batch = replace(validation_batch(), weight=weight)
+    parts = (rows(batch, 0, 3), rows(batch, 3, 8), rows(batch, 8, 16))
+    together = run(tiny(), tmp_path, validation=loader(batch))
+    apart = run(tiny(), tmp_path, validation=loader(*parts))
+    plain = run(tiny(), tmp_path, validation=loader(validation_batch()))
+    for one, other, unweighted in zip(together.epochs, apart.epochs, plain.epochs, strict=True):
+        assert one["validation_loss"] == pytest.approx(other["validation_loss"], rel=1e-5)
+        assert one["validation_loss"] != pytest.approx(unweighted["validation_loss"], rel=1e-3)
+
+
+def test_targets_of_weight_0_are_not_learned(tmp_path):
+    """A decoder that is not shown the targets has no other way to know them than the loss."""
+    direct = {"decoder": {"kind": "direct", "patch_length": 6}}
+    trained = []
+    for wrong in (0.0, 1e3):
+        batches = []
+        for batch in training_batches():
+            weight = torch.ones_like(batch.future)
+            weight[::2], future = 0.0, batch.future.clone()
+            future[::2] += wrong
+            batches.append(replace(batch, future=future, weight=weight))
+        model = tiny(**direct)
+        run(model, tmp_path, train=loader(*batches))
+        trained.append(weights(model))
+    assert trained[0] == trained[1]
 
 
 def rows(batch: Batch, first: int, last: int) -> Batch:

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from forecast.errors import DataError
-from forecast.transform import Arcsinh, BoxCox, Difference, Identity, Log1p, outside_series
+from forecast.transform import Arcsinh, BoxCox, Difference, Identity, Log1p, outside_series, refuse_outside_series
 from forecast.transform.domain import Domain
 
 NAN = float("nan")
@@ -24,6 +24,18 @@ def test_series_with_values_outside_are_given_with_count_first_value_and_stamp(p
         "any value"
     )
     assert found["low"].series == "low"
+
+
+def test_a_panel_is_refused_by_its_first_series_at_fault_and_how_many_more_there_are(panel, panel_of):
+    with pytest.raises(
+        DataError, match=r"(?s)series 'old': .*1 values.*\n1 more series are at fault: 'low'$"
+    ) as refusal:
+        refuse_outside_series(panel, Log1p().build())
+    assert refusal.value.series == "old"
+    with pytest.raises(DataError, match=r"\n6 more series are at fault: '1', '2', '3', '4', '5', \.\.\.$"):
+        refuse_outside_series(panel_of(**{str(number): [-9.0, -9.0] for number in range(7)}), Log1p().build())
+    refuse_outside_series(panel, Identity().build())
+    refuse_outside_series(panel.select([0]), Log1p().build())
 
 
 def test_only_the_newest_steps_count_where_a_context_is_given(panel):

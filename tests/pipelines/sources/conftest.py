@@ -7,7 +7,6 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
@@ -81,10 +80,5 @@ def _wait(address: str) -> None:
 
 
 def _put(url: str, content: bytes) -> None:
-    urllib.request.urlopen(urllib.request.Request(url, data=content, method="PUT"), timeout=10).close()
-
-
-@pytest.fixture
-def stored(store: Callable[[str, bytes], str], tmp_path: Path) -> Callable[[str, Path], str]:
-    """Puts a local file into the store."""
-    return lambda name, path: store(name, path.read_bytes())
+    headers = {"Content-Type": "application/octet-stream", "x-amz-acl": "public-read"}
+    urllib.request.urlopen(urllib.request.Request(url, data=content, headers=headers, method="PUT"), timeout=10).close()

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from forecast.errors import SourceError
-from pipelines.sources import FilesSource
+from pipelines.sources import FilesSource, SeriesInColumns
 
 ROWS = pl.DataFrame({"unique_id": ["a", "a", "b"], "ds": [1, 2, 1], "y": [1.5, None, -3.25]})
 

@@ -45,7 +45,7 @@ def test_a_column_of_text_in_a_wide_table_is_refused_by_name(tmp_path):
 
 
 def test_many_columns_come_a_few_at_a_time_and_in_order(tmp_path, monkeypatch):
-    monkeypatch.setattr(wide, "CHUNK_ROWS", 5)
+    monkeypatch.setattr(wide, "CELLS", 5)
     columns = {f"s{number}": [number * 10 + step for step in range(4)] for number in range(7)}
     pl.DataFrame({"date": [1, 2, 3, 4], **columns}).write_csv(tmp_path / "wide.csv")
     pieces = list(FilesSource(paths=str(tmp_path / "wide.csv"), wide=SeriesInColumns(time="date")).chunks())
@@ -88,7 +88,7 @@ def test_the_column_of_ids_may_stand_anywhere(tmp_path):
 
 
 def test_rows_of_several_files_with_other_lengths_go_together(tmp_path, monkeypatch):
-    monkeypatch.setattr(wide, "CHUNK_ROWS", 4)
+    monkeypatch.setattr(wide, "CELLS", 4)
     for name in ("a", "b"):
         write_text(tmp_path / f"{name}.csv", f"id,0,1,2\n{name}1,1,2,3\n{name}2,4,,\n{name}3,,,\n")
     pieces = list(FilesSource(paths=str(tmp_path / "*.csv"), wide=SeriesInRows(id="id")).chunks())

@@ -1,0 +1,1 @@
+"""Work that one machine is too small for, on a cluster."""
