@@ -8,6 +8,7 @@ from jaxtyping import Bool, Int64
 
 from api.catalog.base import Served
 from api.errors import Refused
+from api.findings import entities
 from api.question import Question
 from api.schemas import SeriesFault
 from forecast.forecast import Forecast
@@ -22,7 +23,7 @@ def write_answer(question: Question, forecast: Forecast, served: Served) -> byte
     Raises:
         Refused: no forecast is finite.
     """
-    finite = _finite(forecast)
+    finite = _finite(forecast, num_targets=question.panel.num_channels)
     if not finite.any():
         raise Refused(
             "the forecast of every series leaves the range of numbers; send values in a larger unit",
@@ -43,34 +44,43 @@ def write_answer(question: Question, forecast: Forecast, served: Served) -> byte
     return orjson.dumps(answer, option=OPTIONS)
 
 
-def _finite(forecast: Forecast) -> Bool[np.ndarray, " series"]:
+def _finite(forecast: Forecast, *, num_targets: int) -> Bool[np.ndarray, " series"]:
     every = np.concatenate([forecast.mean[:, :, None], forecast.quantiles], axis=2)
-    return np.isfinite(np.abs(every).max(axis=(1, 2)))
+    return np.isfinite(np.abs(every).max(axis=(1, 2))).reshape(-1, num_targets).all(axis=1)
 
 
 def _columns(question: Question, forecast: Forecast, kept: Int64[np.ndarray, " row"]) -> dict[str, Any]:
-    horizon = question.asked.horizon
-    rows = np.repeat(kept, horizon)
-    steps = question.panel.lengths[rows] + np.tile(np.arange(horizon, dtype=np.int64), len(kept))
-    series = np.array(question.numbers, dtype=np.int64)[rows]
-    stamps = question.starts.write(question.panel.axis, series=series, numbers=rows, steps=steps)
-    return {
-        "unique_id": [question.panel.ids[row] for row in kept],
+    horizon, panel, ids = question.asked.horizon, question.panel, entities(question.panel)
+    rows = np.repeat(kept * panel.num_channels, horizon)
+    steps = panel.lengths[rows] + np.tile(np.arange(horizon, dtype=np.int64), len(kept))
+    series = np.repeat(np.array(question.numbers, dtype=np.int64)[kept], horizon)
+    stamps = question.starts.write(panel.axis, series=series, numbers=rows, steps=steps)
+    columns = {
+        "unique_id": [ids[row] for row in kept],
         "sizes": [horizon] * len(kept),
         "start": stamps[::horizon],
         "timestamps": stamps,
-        "mean": forecast.mean[kept].ravel(),
+    }
+    if panel.channels is None:
+        return columns | _values(forecast, kept)
+    targets = enumerate(panel.channels.names)
+    return columns | {"targets": {name: _values(forecast, kept * len(panel.channels) + at) for at, name in targets}}
+
+
+def _values(forecast: Forecast, rows: Int64[np.ndarray, " row"]) -> dict[str, Any]:
+    return {
+        "mean": forecast.mean[rows].ravel(),
         "quantiles": {
-            quantile_name(level): np.ascontiguousarray(forecast.quantiles[kept, :, place]).ravel()
+            quantile_name(level): np.ascontiguousarray(forecast.quantiles[rows, :, place]).ravel()
             for place, level in enumerate(forecast.quantile_levels)
         },
     }
 
 
 def _faults(question: Question, finite: Bool[np.ndarray, " series"]) -> dict[str, SeriesFault]:
-    faults = dict(question.faults)
+    faults, ids = dict(question.faults), entities(question.panel)
     for row in np.flatnonzero(~finite):
-        faults[str(question.panel.ids[row])] = SeriesFault(
+        faults[ids[row]] = SeriesFault(
             pointer=f"/series/unique_id/{question.numbers[row]}",
             code="not_finite",
             message="the forecast leaves the range of numbers; send the series in a larger unit",

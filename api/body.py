@@ -67,13 +67,23 @@ def _refusal(failure: ValidationError, body: bytes) -> Refused:
 def _series_at(plain: Any, path: Sequence[str | int]) -> str | None:
     """Name the series that a fault in a column lies in, where the rest of the body says which it is."""
     match path:
-        case ("series", str(column), int(place)):
-            columns = plain["series"]
-            number = _owner(place, columns.get("sizes")) if column == "y" else place
-            ids = columns.get("unique_id")
-            found = ids[number] if isinstance(ids, list) and number is not None and number < len(ids) else None
-            return found if isinstance(found, str) else None
+        case ("series", "y", int(place)) | ("series", "y" | "past", str(), int(place)):
+            return _id_of(plain["series"], _owner(place, plain["series"].get("sizes")))
+        case ("series", str(), int(place)) | ("series", "static", str(), int(place)):
+            return _id_of(plain["series"], place)
+        case ("future", str(), int(place)) if _is_count(horizon := plain.get("horizon")):
+            return _id_of(plain.get("series"), place // horizon)
     return None
+
+
+def _is_count(number: Any) -> bool:
+    return isinstance(number, int) and number > 0
+
+
+def _id_of(series: Any, number: int | None) -> str | None:
+    ids = series.get("unique_id") if isinstance(series, dict) else None
+    found = ids[number] if isinstance(ids, list) and number is not None and number < len(ids) else None
+    return found if isinstance(found, str) else None
 
 
 def _owner(place: int, sizes: Any) -> int | None:

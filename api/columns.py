@@ -12,9 +12,13 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 T = TypeVar("T")
 NONE = type(None)
 Numbers = Float64[np.ndarray, " cell"]
+Cells = dict[str, pl.Series]
+"""Columns of numbers, booleans or texts, by name; null or NaN where a cell is missing."""
 
 MOST_COLUMNS = 500
 """More than any model knows; each costs time, however short it is, and a body can hold millions."""
+
+TYPES: dict[type, type[pl.DataType]] = {int: pl.Int64, bool: pl.Boolean, str: pl.String}
 
 STRANGE = PydanticCustomError("cell_type", "Input should be a number, a boolean, a text or null")
 MIXED = PydanticCustomError("mixed_types", "Input should be of the same type as the cells before it")
@@ -44,7 +48,7 @@ def read_targets(sent: Any) -> Numbers | dict[str, Numbers]:
         raise _invalid([(fault.place, fault.kind)]) from None
 
 
-def read_columns(sent: Any) -> dict[str, pl.Series]:
+def read_columns(sent: Any) -> Cells:
     """Read an object of columns: of each a list of numbers, of booleans or of texts, with nulls.
 
     Raises:
@@ -85,7 +89,7 @@ def _cells(cells: Any) -> pl.Series:
     if kinds <= {float, int} and kinds != {int}:
         return pl.Series(_finite(cells))
     try:
-        return pl.Series(cells, dtype={int: pl.Int64, bool: pl.Boolean, str: pl.String}[kinds.pop()])
+        return pl.Series(cells, dtype=TYPES[kinds.pop()])
     except (OverflowError, TypeError):  # whole numbers that 64 bits do not hold
         return pl.Series(_finite(cells))
 

@@ -116,6 +116,11 @@ def fault_at(pointer: str, code: str, message: str, *, series: str | None = None
     return Fault(pointer=pointer[:MAX_POINTER], code=code, message=message, series=series, field=field)
 
 
+def pointer_to(place: str, *steps: str | int) -> str:
+    """Give the JSON pointer to what lies further inside a place."""
+    return place + "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in steps)
+
+
 def install_handlers(app: FastAPI) -> None:
     """Answer every failure of a request with a problem."""
     app.add_exception_handler(LongcastError, _longcast_error)
@@ -178,7 +183,7 @@ async def _validation_error(request: Request, error: Exception) -> Response:
 
 def described(problem: Mapping[str, Any], *, series: str | None) -> Fault:
     """Describe a fault that pydantic found, without the value it found it in."""
-    pointer = "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in problem["loc"])
+    pointer = pointer_to("", *problem["loc"])
     if problem["type"] == "extra_forbidden":
         return fault_at(pointer, "unknown_key", "unknown key; remove it or correct its spelling", series=series)
     return fault_at(pointer, problem["type"], problem["msg"].removeprefix("Value error, "), series=series)

@@ -1,6 +1,5 @@
-"""What goes in and what comes out, as JSON; times and units stand with each field."""
+"""What goes in and what comes out of a forecast, as JSON; times and units stand with each field."""
 
-from datetime import datetime
 from typing import Annotated, Any
 
 from pydantic import (
@@ -15,6 +14,8 @@ from pydantic import (
     WithJsonSchema,
 )
 from pydantic_core import PydanticCustomError
+
+from api.columns import MOST_COLUMNS, Cells, Numbers, read_columns, read_targets
 
 
 def _integer_or_text(value: Any) -> int | str:
@@ -34,7 +35,34 @@ Start = Annotated[
 FrequencyText = Annotated[
     str,
     # At most five digits a piece: a step of 99,999 years is more than any calendar holds.
-    StringConstraints(pattern=r"^(?:[0-9]{0,5}[A-Za-z]{1,5}(?:-[A-Za-z]{3})?){1,4}$|^[0-9]{1,9}$", max_length=40),
+    StringConstraints(
+        pattern=r"^(?:[0-9]{0,5}[A-Za-z]{1,5}(?:-[A-Za-z0-9]{1,4}){0,3}){1,4}(?:\[[A-Za-z0-9:, -]{0,200}\])?$"
+        r"|^[0-9]{1,9}$",
+        max_length=250,
+    ),
+]
+
+NUMBERS = {"type": "array", "items": {"anyOf": [{"type": "number"}, {"type": "null"}]}}
+
+Targets = Annotated[
+    Numbers | dict[str, Numbers],
+    PlainValidator(read_targets),
+    WithJsonSchema(
+        {"anyOf": [NUMBERS, {"type": "object", "additionalProperties": NUMBERS, "maxProperties": MOST_COLUMNS}]}
+    ),
+]
+
+CELLS = {
+    "anyOf": [
+        {"type": "array", "items": {"anyOf": [{"type": kind}, {"type": "null"}]}}
+        for kind in ("number", "boolean", "string")
+    ]
+}
+
+Covariates = Annotated[
+    Cells,
+    PlainValidator(read_columns),
+    WithJsonSchema({"type": "object", "additionalProperties": CELLS, "maxProperties": MOST_COLUMNS}),
 ]
 
 Probability = Annotated[float, Field(gt=0, lt=1)]
@@ -71,8 +99,16 @@ class SeriesColumns(Incoming):
     """The stamp of each first value: ISO 8601, all with an offset or none (none is UTC; with `zone`, its local time);
     integers where time is counted."""
 
-    y: Annotated[list[float | None], FailFast()]
-    """The values of all series, one series after the other; null where one is missing."""
+    y: Targets
+    """The values of all series, one series after the other; null where one is missing. For a model of several targets
+    an object that has such a list for each."""
+
+    past: Covariates = Field(default_factory=dict)
+    """The history of covariates, also of those that are known ahead: of each a list like `y`, of numbers, booleans or
+    texts (categories); null where nothing is known."""
+
+    static: Covariates = Field(default_factory=dict)
+    """Covariates that have one value a series: of each a list like `unique_id`."""
 
 
 class ForecastRequest(Incoming):
@@ -91,7 +127,25 @@ class ForecastRequest(Incoming):
                         "start": ["2026-11-01T00:00:00+01:00", "2026-11-01T01:00:00+01:00"],
                         "y": [31.5, 30.25, None, 29.0, 11.0, 12.5, 12.75],
                     },
-                }
+                },
+                {
+                    "freq": "h",
+                    "zone": "Europe/Berlin",
+                    "horizon": 2,
+                    "series": {
+                        "unique_id": ["north", "south"],
+                        "sizes": [3, 2],
+                        "start": ["2026-11-01T00:00:00+01:00", "2026-11-01T01:00:00+01:00"],
+                        "y": [31.5, 30.25, None, 11.0, 12.5],
+                        "past": {
+                            "wind": [4.5, 5.0, None, 7.25, 7.0],
+                            "price": [60.0, 55.5, 54.0, 55.5, 54.0],
+                            "works": [False, False, True, False, False],
+                        },
+                        "static": {"region": ["coast", "inland"]},
+                    },
+                    "future": {"price": [52.0, 58.5, 52.0, 58.5], "works": [True, False, False, False]},
+                },
             ]
         }
     )
@@ -100,8 +154,8 @@ class ForecastRequest(Incoming):
     """`name@alias`, `name/version`, or `name` for its champion; the service's default where it is absent."""
 
     freq: FrequencyText | None = None
-    """How far apart the steps are, as pandas or polars spell it (`h`, `30min`, `D`, `W-MON`, `ME`, `1d`), or a whole
-    number where time is counted."""
+    """How far apart the steps are, as pandas or polars spell it (`h`, `30min`, `D`, `W-MON`, `ME`, `1d`), with
+    days of business in brackets (`B[DE]`), or a whole number where time is counted."""
 
     zone: Annotated[str, StringConstraints(min_length=1, max_length=64)] | None = None
     """The IANA name of the time zone in which days are counted and stamps are written."""
@@ -117,6 +171,10 @@ class ForecastRequest(Incoming):
 
     series: SeriesColumns
 
+    future: Covariates = Field(default_factory=dict)
+    """Covariates that are known ahead, at the steps to forecast: of each a list of `horizon` cells a series, one series
+    after the other. What a calendar says is not among them: it is made from the stamps."""
+
 
 class ModelReference(Documented):
     """Which model answered."""
@@ -127,8 +185,8 @@ class ModelReference(Documented):
     """SHA-256 of the artifact's card, which holds the one of its weights."""
 
 
-class ForecastColumns(Documented):
-    """Forecasts as columns, laid out as the request's: `sizes` steps a series, one series after the other."""
+class ForecastSteps(Documented):
+    """The steps forecast as columns, laid out as the request's: `sizes` steps a series, one series after the other."""
 
     unique_id: list[str]
     sizes: list[int]
@@ -138,11 +196,26 @@ class ForecastColumns(Documented):
     timestamps: list[str | int]
     """The stamp of every step, written as the request wrote its starts: with their offset, in `zone`, or with none."""
 
+
+class TargetForecast(Documented):
+    """What is forecast of one target at every step."""
+
     mean: list[float]
-    """The mean of the forecast distribution, in the units of `y`."""
+    """The mean of the forecast distribution, in the units of the target."""
 
     quantiles: dict[str, list[float]]
     """One list a level, by the decimal of the level (`"0.1"`); ascending, and never crossing."""
+
+
+class ForecastColumns(ForecastSteps, TargetForecast):
+    """Forecasts of one target."""
+
+
+class ForecastsByTarget(ForecastSteps):
+    """Forecasts of several targets."""
+
+    targets: dict[str, TargetForecast]
+    """By the names that the targets have in `y`."""
 
 
 class Warned(Documented):
@@ -175,7 +248,9 @@ class ForecastAnswer(Documented):
     starts of several offsets."""
 
     horizon: int
-    series: ForecastColumns
+    series: ForecastColumns | ForecastsByTarget
+    """`targets` stands in place of `mean` and `quantiles` where the model has several targets."""
+
     warnings: dict[str, list[Warned]]
     """By series: what was found in its history."""
 
@@ -184,64 +259,3 @@ class ForecastAnswer(Documented):
 
     errors: dict[str, SeriesFault]
     """By series: why it has no forecast."""
-
-
-class ModelDetails(Documented):
-    """What is known of a model that has been loaded."""
-
-    digest: str
-    frequency: str
-    context_length: int
-    """Steps of history that it looks at."""
-
-    horizon: int
-    """Steps that it forecasts where none are asked for."""
-
-    quantile_levels: list[float]
-    """Levels that it forecasts where none are asked for; empty for a model of points."""
-
-    trained_until: str
-    """Newest step seen in training."""
-
-    num_series: int
-    """Series trained on."""
-
-    data_digest: str
-    library_version: str
-    backtest: dict[str, float]
-    """Figures on the test part, by metric."""
-
-
-class ModelListing(Documented):
-    """One version of a model."""
-
-    name: str
-    version: str
-    aliases: list[str]
-    created: datetime | None
-    default: bool
-    """True for the one that answers where a request names none."""
-
-    details: ModelDetails | None
-    """Null in a list where the version is not loaded; ask for it by name."""
-
-
-class Models(Documented):
-    """Every version that can be asked for."""
-
-    models: list[ModelListing]
-
-
-class Health(Documented):
-    """That the service lives, or is ready."""
-
-    status: str
-
-
-class Version(Documented):
-    """What runs here."""
-
-    longcast: str
-    git_sha: str | None
-    python: str
-    torch: str

@@ -8,8 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeVar
 
-import numpy as np
-import polars as pl
 import structlog
 import torch
 from starlette.concurrency import run_in_threadpool
@@ -17,12 +15,10 @@ from starlette.concurrency import run_in_threadpool
 from api.catalog.base import Catalog, Entry, Served
 from api.errors import RETRY_S, Refused
 from api.settings import Settings
-from forecast.errors import ArtifactError, LongcastError
+from api.warming import warm
+from forecast.errors import LongcastError
 from forecast.forecast import Forecast
-from forecast.frames.contract import DataContract
-from forecast.frames.frequency import Frequency
 from forecast.frames.panel import Panel
-from forecast.frames.regular import RegularSeries, prepare_regular
 from forecast.registry import CHAMPION
 from forecast.request import Request
 
@@ -164,7 +160,7 @@ class Serving:
             return Served.load(entry, self.catalog.fetch(entry), device=self._settings.device)
 
         served = await run_in_threadpool(load)
-        await self._on_device(lambda: _warm(served))
+        await self._on_device(lambda: warm(served))
         return served
 
     async def _on_device(self, work: Callable[[], T]) -> T:
@@ -174,16 +170,3 @@ class Serving:
 def _set_threads(count: int | None) -> None:
     if count is not None:
         torch.set_num_threads(count)  # counts for the thread that calls it
-
-
-def _warm(served: Served) -> None:
-    """Forecast a plain wave as long as the model's context."""
-    card = served.predictor.card
-    wave = np.sin(np.arange(card.context_length) / 7) + 2
-    series = RegularSeries(ids=("warm",), starts=pl.Series([0]), sizes=np.array([card.context_length]), values=wave)
-    prepared = prepare_regular(series, frequency=Frequency.parse("1"), contract=DataContract(), horizon=card.horizon)
-    forecast = served.predictor.forecast(prepared.panel, request=Request.complete(card))
-    if not np.isfinite(forecast.mean).all():
-        raise ArtifactError(
-            f"model {served.entry.label!r} gives a forecast of a plain wave that is not finite; train anew"
-        )

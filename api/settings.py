@@ -51,13 +51,13 @@ class Settings(BaseSettings):
     """Series in one request."""
 
     max_points: PositiveInt = 2_000_000
-    """History values in one request, all series together."""
+    """Values in one request, of targets and covariates, past and future, all series together."""
 
     max_horizon: PositiveInt = 10_000
     """Steps forecast of one series."""
 
     max_answer_values: PositiveInt = 5_000_000
-    """Numbers in one answer: series times steps times one more than quantile levels."""
+    """Numbers in one answer: series times targets times steps times one more than quantile levels."""
 
     first_retry_s: PositiveFloat = 1
     """Seconds before the second try to load the default model; each further wait is twice as long."""

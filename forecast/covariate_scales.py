@@ -12,6 +12,9 @@ from forecast.frames.covariates import Covariates
 Scale = tuple[Float64[Tensor, " covariate"], Float64[Tensor, " covariate"]]
 """Levels and spreads; 0 and 1 where nothing is known or nothing moves."""
 
+StaticScale = tuple[Float64[Tensor, " static"], Float64[Tensor, " static"]]
+"""The same of covariates of which there is another number."""
+
 ROUNDING = 1e-9
 """A spread below this share of the largest value is rounding of a constant."""
 
@@ -21,7 +24,7 @@ class CovariateScales:
     """Scales of the covariates that have a value a step, and of the static ones; categories have them and use none."""
 
     steps: Scale
-    static: Scale
+    static: StaticScale
 
     def steps_of(self, chosen: slice) -> Scale:
         """Give the scales of some covariates."""

@@ -10,6 +10,7 @@ from forecast.frames.contract import DataContract
 from forecast.model.transformer import ModelConfig
 from forecast.training.config import TrainerConfig
 from pipelines.flows.backtest import BacktestConfig
+from pipelines.preparation import InMemory, Preparation
 from pipelines.sources import Source
 from pipelines.split import FractionSplit, Split
 
@@ -46,6 +47,9 @@ class RunConfig:
     of the data. None where the data hold their covariates themselves."""
 
     contract: DataContract = DataContract()
+
+    preparation: Preparation = InMemory()
+    """How rows become a panel: in memory, through a store on disk, or in parts on a Ray cluster; all give the same."""
 
     split: Split = FractionSplit()
 

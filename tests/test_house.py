@@ -68,7 +68,7 @@ def test_tests_are_no_package_so_that_they_never_shadow_one() -> None:
 
 def test_each_test_file_stands_where_the_package_it_tests_stands() -> None:
     folders = {entry.name for entry in (REPOSITORY / "tests").iterdir() if entry.is_dir()} - {"__pycache__"}
-    assert folders <= {*PACKAGES, "benchmarks", "e2e", "fixtures", "golden"}
+    assert folders <= {*PACKAGES, "benchmarks", "contract", "e2e", "fixtures", "golden"}
 
 
 # ---- The size of the pieces

@@ -9,7 +9,7 @@ from starlette.concurrency import run_in_threadpool
 from api.answer import write_answer
 from api.body import forecast_request
 from api.deps import ServingDep, SettingsDep
-from api.question import make_ready
+from api.question import make_ready, num_points
 from api.schemas import ForecastAnswer, ForecastRequest
 
 router = APIRouter(prefix="/v1/forecasts", tags=["forecasts"])
@@ -32,7 +32,7 @@ async def forecast(
     timed = await serving.forecast(served, question.panel, question.asked)
     structlog.contextvars.bind_contextvars(
         num_series=len(wanted.series.unique_id),
-        num_points=len(wanted.series.y),
+        num_points=num_points(wanted),
         horizon=question.asked.horizon,
         model_version=served.entry.label,
         queue_ms=round(timed.queue_ms, 2),

@@ -6,7 +6,7 @@ import torch
 from fastapi import APIRouter
 
 from api.deps import ServingDep
-from api.schemas import Health, Version
+from api.descriptions import Health, Version
 from forecast.version import git_sha, library_version
 
 router = APIRouter(tags=["health"])

@@ -5,8 +5,12 @@ from starlette.concurrency import run_in_threadpool
 
 from api.catalog.base import Entry, Served
 from api.deps import ServingDep
-from api.schemas import ModelDetails, ModelListing, Models
+from api.descriptions import CovariateDetails, ModelDetails, ModelListing, Models, Role
 from api.serving import Serving
+from forecast.frames.covariates import Covariate, CovariateSchema
+
+MOST_LEVELS = 100
+"""Categories of one covariate that are listed: a vocabulary can hold all products of a shop."""
 
 router = APIRouter(prefix="/v1/models", tags=["models"])
 
@@ -46,9 +50,31 @@ def _details(served: Served) -> ModelDetails:
         context_length=card.context_length,
         horizon=card.horizon,
         quantile_levels=list(card.quantile_levels),
+        targets=list(card.contract.columns.targets),
+        covariates=_covariates(card.covariates),
         trained_until=card.trained_until,
         num_series=card.num_series,
         data_digest=card.data_digest,
         library_version=card.library_version,
         backtest=card.backtest,
     )
+
+
+def _covariates(schema: CovariateSchema) -> list[CovariateDetails]:
+    roles: dict[Role, tuple[Covariate, ...]] = {
+        "past": schema.past,
+        "future": schema.future,
+        "static": schema.static,
+        "calendar": schema.calendar,
+    }
+    return [
+        CovariateDetails(
+            name=covariate.name,
+            role=role,
+            kind=covariate.kind,
+            num_levels=len(covariate.levels),
+            levels=list(covariate.levels[:MOST_LEVELS]),
+        )
+        for role, covariates in roles.items()
+        for covariate in covariates
+    ]

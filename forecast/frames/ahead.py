@@ -3,6 +3,7 @@
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 
 from forecast.frames.columns import Columns
 
@@ -10,14 +11,14 @@ from forecast.frames.columns import Columns
 def split_ahead(frame: Any, columns: Columns) -> tuple[Any, Any]:
     """Give the rows up to the newest known target of each series, and the rows after it.
 
-    `frame` is of pandas or polars, its stamps sortable; without an id column it is one series.
+    `frame` is of pandas or polars, the rows of each series in order of time; without an id column it is one series.
     """
     table = nw.from_native(frame, eager_only=True)
-    known = nw.any_horizontal(*(~nw.col(name).is_null() for name in columns.targets), ignore_nulls=True)
-    newest = nw.when(known).then(nw.col(columns.time)).max()
-    if columns.id in table.columns:
-        newest = nw.when(known).then(nw.col(columns.time)).max().over(columns.id)
-    ahead = table.with_columns(longcast_ahead=nw.col(columns.time) > newest)
-    chosen = nw.col("longcast_ahead")
-    history, future = ahead.filter(~chosen), ahead.filter(chosen)
-    return tuple(nw.to_native(part.drop("longcast_ahead")) for part in (history, future))
+    known = np.logical_or.reduce([~table[name].is_null().to_numpy() for name in columns.targets])
+    numbers = np.arange(len(table))
+    ids = table[columns.id].to_list() if columns.id in table.columns else [None] * len(table)
+    newest: dict[Any, int] = {}
+    for number in numbers[known].tolist():
+        newest[ids[number]] = number
+    ahead = numbers > np.array([newest.get(name, -1) for name in ids], dtype=np.int64)
+    return table.filter((~ahead).tolist()).to_native(), table.filter(ahead.tolist()).to_native()

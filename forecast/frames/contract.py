@@ -21,10 +21,10 @@ from forecast.frames.checks import (
 from forecast.frames.column_type import Kind
 from forecast.frames.columns import Columns
 from forecast.frames.covariate_columns import CovariateColumns, check_present
-from forecast.frames.covariates import CovariateSchema
+from forecast.frames.covariates import Covariates, CovariateSchema
 from forecast.frames.door import Table, kind_of, read_table
 from forecast.frames.features import CalendarFeature
-from forecast.frames.ids import read_ids
+from forecast.frames.ids import SeriesIds, read_ids
 from forecast.frames.irregular import OnIrregular, move_strays
 from forecast.frames.laying import Laying
 from forecast.frames.ledger import Ledger
@@ -155,13 +155,7 @@ def prepare(
     table = read_table(frame, contract.columns, covariates=contract.covariates.names)
     side = _read_side(covariates, contract, table)
     ids = read_ids(table.ids)
-    stamps = read_stamps(
-        table.times,
-        column=table.time_type,
-        zone=contract.zone,
-        series=ids.series,
-        time_format=contract.time_format,
-    )
+    stamps = _read_stamps(table, ids, contract)
     targets, converted = read_targets(table)
     spread = spread_channels(ids, times=table.times, moments=stamps.moments, targets=table.columns.targets)
     ledger = Ledger(spread.names, spread.times, table.columns)
@@ -180,12 +174,7 @@ def prepare(
     ).lay(stepped, ledger)
     if on_bad_series == "raise" and ledger.faults:
         raise ledger.first_fault()
-    panel = replace(
-        stepped.panel(ledger.names, id_type=table.id_type),
-        covariates=laid,
-        weights=lay_weights(stepped, table),
-        channels=channels_of(ids, stepped.rows.series[stepped.rows.starts], targets=table.columns.targets),
-    )
+    panel = _panel(stepped, table, ids, ledger, laid)
     report = _report(stepped, panel, ledger, table)
     parts = {**({} if side is None else side.table.parts), **table.parts}
     return Prepared(
@@ -195,6 +184,25 @@ def prepare(
         columns=table.columns,
         like=kind_of(frame),
         types={name: cells.dtype for name, cells in parts.items()},
+    )
+
+
+def _read_stamps(table: Table, ids: SeriesIds, contract: DataContract) -> Stamps:
+    return read_stamps(
+        table.times,
+        column=table.time_type,
+        zone=contract.zone,
+        series=ids.series,
+        time_format=contract.time_format,
+    )
+
+
+def _panel(stepped: Stepped, table: Table, ids: SeriesIds, ledger: Ledger, laid: Covariates | None) -> Panel:
+    return replace(
+        stepped.panel(ledger.names, id_type=table.id_type),
+        covariates=laid,
+        weights=lay_weights(stepped, table),
+        channels=channels_of(ids, stepped.rows.series[stepped.rows.starts], targets=table.columns.targets),
     )
 
 

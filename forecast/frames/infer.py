@@ -1,6 +1,7 @@
 """The frequency of a frame read from its stamps: all series vote, and the calendar that fits most rows wins."""
 
 from collections.abc import Iterator
+from itertools import chain
 
 import numpy as np
 import polars as pl
@@ -31,11 +32,17 @@ ANCHORS: tuple[Anchor, ...] = ("start", "end", "business_start", "business_end")
 
 def infer_calendar(rows: Rows) -> Calendar | None:
     """Read the calendar from the steps between stamps; None where no series has two different stamps."""
-    candidates = list(_candidates(rows))
-    if len(candidates) < 2:  # nothing to choose from
-        return candidates[0] if candidates else None
-    fitting = [int(lay_out(rows, candidate).fits.sum()) for candidate in candidates]
-    return candidates[int(np.argmax(fitting))]
+    candidates = _candidates(rows)
+    first, second = next(candidates, None), next(candidates, None)
+    if first is None or second is None:  # nothing to choose from
+        return first
+    best, most = first, -1
+    for candidate in chain((first, second), candidates):
+        fitting = int(lay_out(rows, candidate).fits.sum())
+        if fitting == len(rows.series):  # no later one can fit better
+            return candidate
+        best, most = (candidate, fitting) if fitting > most else (best, most)
+    return best
 
 
 def _candidates(rows: Rows) -> Iterator[Calendar]:

@@ -175,8 +175,10 @@ def _panel(
     series: RegularSeries, opened: _Opened, contract: DataContract, *, horizon: int, schema: CovariateSchema | None
 ) -> Panel:
     ledger, table = opened.ledger, opened.table
+    leave_whole_entities(ledger, num_channels=len(series.values))
+    if _none_left(ledger):
+        return _empty(opened)
     try:
-        leave_whole_entities(ledger, num_channels=len(series.values))
         stepped = opened.stepped.going_on(ledger)
         stepped, laid = Laying(
             table=table,
@@ -190,7 +192,7 @@ def _panel(
             future_fix=FUTURE_FIX,
         ).lay(stepped, ledger)
     except DataError:
-        if len(ledger.dropped.keys() | ledger.faults.keys()) < len(ledger.names):
+        if not _none_left(ledger):
             raise
         return _empty(opened)
     return replace(
@@ -198,6 +200,10 @@ def _panel(
         covariates=laid,
         channels=channels_of(opened.ids, stepped.rows.series[stepped.rows.starts], targets=table.columns.targets),
     )
+
+
+def _none_left(ledger: Ledger) -> bool:
+    return len(ledger.dropped.keys() | ledger.faults.keys()) == len(ledger.names)
 
 
 def _empty(opened: _Opened) -> Panel:

@@ -2,9 +2,10 @@
 
 import polars as pl
 
-from forecast.frames.contract import OnBadSeries, Prepared, prepare
+from forecast.frames.contract import OnBadSeries, Prepared
 from forecast.frames.covariates import CovariateSchema
 from pipelines.config import RunConfig
+from pipelines.preparation import prepare_source
 
 
 def read(config: RunConfig, *, schema: CovariateSchema | None = None, on_bad_series: OnBadSeries = "raise") -> Prepared:
@@ -14,9 +15,10 @@ def read(config: RunConfig, *, schema: CovariateSchema | None = None, on_bad_ser
         SourceError: the rows cannot be read.
         DataError: they break the contract.
     """
-    return prepare(
-        config.source.read(),
+    return prepare_source(
+        config.source,
         config.contract,
+        config.preparation,
         covariates=read_beside(config),
         schema=schema,
         on_bad_series=on_bad_series,

@@ -18,7 +18,7 @@ NUM_BINS = 800  # stretches of a line: about one a pixel
 SHADES = (0.0, 0.25, 0.75, 1.0)
 """Shares of missing steps up to which a cell of the map has its shade: none, few, many, (nearly) all."""
 SERIES_HEIGHT, SEASON_HEIGHT, HISTOGRAM_HEIGHT = 150.0, 190.0, 150.0
-NAME_WIDTH, NAME_LETTERS = 150.0, 22  # room for the names of series beside the map
+NAME_WIDTH, NAME_LETTERS = 160.0, 21  # room for the names of series beside the map
 LEFTMOST = 0.02  # share of the picture from which on a cycle is marked
 LARGE_ROW, SMALL_ROW, LABELLED = 14.0, 4.0, 40  # rows of the map are named where there are at most so many
 

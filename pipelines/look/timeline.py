@@ -80,8 +80,7 @@ class Timeline:
 
     def _stamps(self, interval: str) -> pl.Series:
         first = self.ends.dt.truncate(interval)[0]
-        unit, zone = self.ends.dtype.time_unit, self.ends.dtype.time_zone  # ty: ignore[missing-attribute]
-        stamps = pl.datetime_range(first, self.ends[1], interval=interval, time_unit=unit, time_zone=zone, eager=True)
+        stamps = pl.datetime_range(first, self.ends[1], interval=interval, eager=True).cast(self.ends.dtype)
         return stamps.filter(stamps >= self.ends[0])
 
 

@@ -1,5 +1,7 @@
 """Preparation on a Ray cluster: the parts of the series side by side, on one machine or on many."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
@@ -9,6 +11,7 @@ from forecast.config import config
 from forecast.frames.contract import Prepared
 from pipelines.preparation.base import Order, PreparationContract
 from pipelines.preparation.in_parts import prepare_in_parts
+from pipelines.preparation.task import Runner
 from pipelines.scale.cluster import Cluster
 
 
@@ -27,5 +30,15 @@ class OnRay(PreparationContract):
     cluster: Cluster = Cluster()
 
     def prepare(self, order: Order) -> Prepared:
-        with self.cluster.runner() as run:
+        with self.runner() as run:
             return prepare_in_parts(order, folder=self.folder, num_partitions=self.num_partitions, run=run)
+
+    @contextmanager
+    def runner(self) -> Generator[Runner]:
+        """Give what does the tasks of the parts; the cluster lasts as long as the block.
+
+        Raises:
+            BackendUnavailable: Ray is not installed.
+        """
+        with self.cluster.runner() as run:
+            yield run

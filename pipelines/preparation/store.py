@@ -1,5 +1,7 @@
 """Preparation through the disk: for data that are larger than memory, one part of the series after the other."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
@@ -9,7 +11,7 @@ from forecast.config import config
 from forecast.frames.contract import Prepared
 from pipelines.preparation.base import Order, PreparationContract
 from pipelines.preparation.in_parts import prepare_in_parts
-from pipelines.preparation.task import run_here
+from pipelines.preparation.task import Runner, run_here
 
 
 @config
@@ -26,3 +28,8 @@ class InStore(PreparationContract):
 
     def prepare(self, order: Order) -> Prepared:
         return prepare_in_parts(order, folder=self.folder, num_partitions=self.num_partitions, run=run_here)
+
+    @contextmanager
+    def runner(self) -> Generator[Runner]:
+        """Give what does the tasks of the parts."""
+        yield run_here

@@ -5,6 +5,7 @@ import os
 import warnings
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
@@ -40,15 +41,14 @@ class Cluster:
             BackendUnavailable: Ray is not installed.
         """
         ray = _ray()
-        with quiet_loggers(CHATTY, level=logging.ERROR), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Ray warns of its own future defaults
-            was_running = ray.is_initialized()
+        was_running = ray.is_initialized()
+        if not was_running:
+            _start(ray, self)
+        try:
+            yield lambda work, tasks: _run(ray, work, tasks, at_once=self.num_cpus)
+        finally:
             if not was_running:
-                _start(ray, self)
-            try:
-                yield lambda work, tasks: _run(ray, work, tasks, at_once=self.num_cpus)
-            finally:
-                if not was_running:
+                with _quiet():
                     ray.shutdown()
 
 
@@ -62,37 +62,39 @@ def _ray() -> ModuleType:
     return ray
 
 
+@contextmanager
+def _quiet() -> Generator[None]:
+    with quiet_loggers(CHATTY, level=logging.ERROR), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Ray warns of its own future defaults
+        yield
+
+
 def _start(ray: ModuleType, cluster: Cluster) -> None:
-    if cluster.address is not None:
-        ray.init(address=cluster.address, configure_logging=False, log_to_driver=False)
-        return
-    ray.init(
-        address="local",  # never one that happens to run here
-        num_cpus=cluster.num_cpus,
-        include_dashboard=False,
-        configure_logging=False,
-        log_to_driver=False,
-    )
+    where = {"address": cluster.address}
+    if cluster.address is None:
+        where = {"address": "local", "num_cpus": cluster.num_cpus, "include_dashboard": False}
+    with _quiet():
+        ray.init(**where, configure_logging=False, log_to_driver=False)
 
 
 def _run(ray: ModuleType, work: Work, tasks: Sequence[Any], *, at_once: int) -> list[Any]:
     """Do the tasks on Ray Data, each in a block of its own."""
     if not tasks:
         return []
-    context = ray.data.DataContext.get_current()
-    context.enable_progress_bars = False
-    context.execution_options.preserve_order = True
-    rows = ray.data.from_items([{"task": task} for task in tasks], override_num_blocks=len(tasks))
-    done = rows.map(_Worker(work), num_cpus=1, concurrency=at_once)
-    return [row["result"] for row in done.take_all()]
+    with _quiet():
+        context = ray.data.DataContext.get_current()
+        context.enable_progress_bars = False
+        context.execution_options.preserve_order = True
+        rows = ray.data.from_items([{"task": task} for task in tasks], override_num_blocks=len(tasks))
+        done = rows.map(_Row(work), num_cpus=1, concurrency=at_once)
+        return [row["result"] for row in done.take_all()]
 
 
-class _Worker:
-    """Does one task; a class, because Ray sends it to the machines whole."""
+@dataclass(frozen=True)
+class _Row:
+    """The work as Ray Data does it: from a row that holds a task to a row that holds its result."""
 
-    def __init__(self, work: Work):
-        self.work = work
+    work: Work
 
     def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
-        """Give the result beside nothing."""
         return {"result": self.work(row["task"])}

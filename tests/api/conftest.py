@@ -86,9 +86,9 @@ def start_service() -> Iterator[Callable[[Settings], Service]]:
 
 @pytest.fixture(scope="session")
 def save_tiny(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """Saves a tiny model; keywords change its card."""
+    """Saves a tiny model; keywords change its card. With weights of some `spread` everything tells in the forecast."""
 
-    def save(*, horizon: int = ARCHITECTURE.horizon, **changed: Any) -> Path:
+    def save(*, horizon: int = ARCHITECTURE.horizon, spread: float | None = None, **changed: Any) -> Path:
         card = Card(
             name="tiny",
             library_version="0.1.0",
@@ -104,7 +104,10 @@ def save_tiny(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
         )
         card = replace(card, **changed)
         torch.manual_seed(1)
-        return save_artifact(Artifact(ForecastModel(card.model), card), tmp_path_factory.mktemp("model") / "artifact")
+        model = ForecastModel(card.model, covariates=card.covariates, channels=card.channels)
+        for weights in model.parameters() if spread is not None else ():
+            torch.nn.init.normal_(weights, std=spread)
+        return save_artifact(Artifact(model, card), tmp_path_factory.mktemp("model") / "artifact")
 
     return save
 

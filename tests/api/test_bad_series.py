@@ -14,7 +14,7 @@ from api.question import make_ready
 from api.schemas import ForecastRequest
 from api.settings import Settings
 from forecast.frames.contract import DataContract
-from tests.api.asking import Body, columns
+from tests.api.asking import Body, columns, of_one
 
 BAD_SERIES = [
     ("unreadable start", {"start": ["2026-11-01T00:00:00Z", "tomorrow"]}, "start_format", "/series/start/1"),
@@ -107,6 +107,16 @@ def test_a_forecast_that_is_not_finite_is_told_and_never_sent(artifact: Path, re
     forecast.mean[0, 0] = np.nan
     with pytest.raises(Refused, match="every series"):
         write_answer(question, forecast, served)
+
+
+def test_a_series_with_nothing_lately_is_forecast_to_stay_and_warned_of(service) -> None:
+    body = of_one("2026-11-01")
+    body["series"]["y"] = [12.5] * 4 + [None] * 36
+
+    answer = service.forecast(body).json()
+
+    assert answer["series"]["mean"] == pytest.approx([12.5] * 3)
+    assert "naive" in [warned["code"] for warned in answer["warnings"]["only"]]
 
 
 def test_warnings_stand_with_their_series(service, request_body: Body) -> None:

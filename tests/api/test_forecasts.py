@@ -7,9 +7,11 @@ from typing import Any
 
 import anyio
 import polars as pl
+import pytest
 
 from api.schemas import ForecastAnswer
 from api.settings import Settings
+from forecast.frames.frequency import Frequency
 from forecast.predictor import Predictor
 from tests.api.asking import Body, columns, of_one
 
@@ -95,6 +97,13 @@ def test_another_frequency_than_the_models_is_noticed(service) -> None:
     (notice,) = service.forecast(of_one("2026-01-01", freq="D")).json()["notices"]
 
     assert notice["code"] == "other_frequency"
+
+
+@pytest.mark.parametrize("freq", ["WOM-3FRI", "B[DE]", "h[mon-fri, 09:00-17:30]", "SMS-15", "bh"])
+def test_every_frequency_of_the_library_may_be_named(service, freq: str) -> None:
+    start = "2026-11-20T09:00:00" if freq != "SMS-15" else "2026-11-15T00:00:00"
+
+    assert service.forecast(of_one(start, freq=freq)).json()["freq"] == Frequency.parse(freq).text
 
 
 # ---- The service

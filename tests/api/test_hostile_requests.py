@@ -22,6 +22,9 @@ INVALID = [
     ("freq", "0h", "/freq", "unknown_frequency"),
     ("freq", "999999999h", "/freq", "string_pattern_mismatch"),
     ("freq", 60, "/freq", "string_type"),
+    ("freq", "B[XX]", "/freq", "unknown_frequency"),
+    ("freq", "B[DE", "/freq", "string_pattern_mismatch"),
+    ("freq", "B[$(reboot)]", "/freq", "string_pattern_mismatch"),
     ("freq", "3", "/freq", "wrong_frequency"),
     ("zone", "Mars/Olympus", "/zone", "unknown_zone"),
     ("zone", "../../etc/passwd", "/zone", "unknown_zone"),
@@ -39,7 +42,6 @@ INVALID = [
     ("a/b~c", 3, "/a~1b~0c", "unknown_key"),
     ("series", None, "/series", "model_type"),
     ("series", [], "/series", "model_type"),
-    ("series.past", {}, "/series/past", "unknown_key"),
     ("series.unique_id", [], "/series/unique_id", "too_short"),
     ("series.unique_id", "north", "/series/unique_id", "list_type"),
     ("series.unique_id", ["north", 7], "/series/unique_id/1", "string_type"),
@@ -65,7 +67,28 @@ INVALID = [
     ("series.y", [[1.0], 2.0], "/series/y/0", "float_type"),
     ("series.y", [1.0, "2.0"], "/series/y/1", "float_type"),
     ("series.y", [1.0, False], "/series/y/1", "float_type"),
-    ("series.y", {"0": 1.0}, "/series/y", "list_type"),
+    ("series.y", 1.0, "/series/y", "list_type"),
+    ("series.y", {"y": 1.0}, "/series/y/y", "list_type"),
+    ("series.y", {"y": [1.0] * 6 + ["7"]}, "/series/y/y/6", "float_type"),
+    ("series.y", {"y": [1.0] * 7}, "/series/y", "one_target"),
+    ("series.past", [], "/series/past", "dict_type"),
+    ("series.past", None, "/series/past", "dict_type"),
+    ("series.past", {"price": 1.0}, "/series/past/price", "list_type"),
+    ("series.past", {"a/b~c": [1, "2"]}, "/series/past/a~1b~0c/1", "mixed_types"),
+    ("series.past", {"price": [1, 2.5, None, True]}, "/series/past/price/3", "mixed_types"),
+    ("series.past", {"price": [False, 1]}, "/series/past/price/1", "mixed_types"),
+    ("series.past", {"price": [None, "low", 1.5]}, "/series/past/price/2", "mixed_types"),
+    ("series.past", {"price": [1.0, [2.0]]}, "/series/past/price/1", "cell_type"),
+    ("series.past", {"price": [{"value": 1.0}]}, "/series/past/price/0", "cell_type"),
+    ("series.past", {f"c{number}": [] for number in range(501)}, "/series/past", "too_many"),
+    ("series.past", {"price": [0] * 5_000}, "/series/past", "too_many"),
+    ("series.static", {"region": [1, "west"]}, "/series/static/region/1", "mixed_types"),
+    ("series.static", {"region": ["west"] * 5_000}, "/series/static", "too_many"),
+    ("series.future", {}, "/series/future", "unknown_key"),
+    ("future", [], "/future", "dict_type"),
+    ("future", {"price": "high"}, "/future/price", "list_type"),
+    ("future", {"price": [1, True]}, "/future/price/1", "mixed_types"),
+    ("future", {"price": [1.5] * 5_000}, "/future", "too_many"),
     ("series.y", [0.0] * 5_001, "/series/y", "too_many"),
 ]
 
@@ -119,6 +142,26 @@ def test_numbers_that_are_not_finite_are_refused_in_their_series(service, reques
 
     assert (fault.pointer, fault.code) == ("/series/y/5", "finite_number")
     assert (fault.series, fault.field) == ("south", "y")
+
+
+@pytest.mark.parametrize("token", TOKENS)
+@pytest.mark.parametrize(
+    ("place", "cells", "pointer", "series"),
+    [
+        ("series.past", [1.0, 1.0, 1.0, 1.0, 12.625], "/series/past/price/4", "south"),
+        ("series.static", [1.0, 12.625], "/series/static/price/1", "south"),
+        ("future", [None, 1.0, 12.625], "/future/price/2", "north"),
+        ("future", [1, 1, 1, 12.625], "/future/price/3", "south"),
+    ],
+)
+def test_covariates_that_are_not_finite_are_refused_in_their_series(
+    service, request_body: Body, token: bytes, place: str, cells: list[Any], pointer: str, series: str
+) -> None:
+    body = orjson.dumps(changed(request_body, place, {"price": cells})).replace(b"12.625", token)
+
+    (fault,) = problem(service.forecast(body), 422).errors
+
+    assert (fault.pointer, fault.code, fault.series, fault.field) == (pointer, "finite_number", series, "price")
 
 
 MALFORMED = {

@@ -1,18 +1,16 @@
 """Buckets hold every window once, cut no context short, pad less, and change no loss."""
 
 import numpy as np
-import polars as pl
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.padding import WEEKLY, padding_of, weekly_panel
 from forecast.batch import cut_windows
 from forecast.errors import ConfigError
-from forecast.frames.contract import DataContract, prepare
 from pipelines.buckets import Bucket, make_buckets, padding_share
-from pipelines.split import FractionSplit
-from pipelines.windows import WindowIndex, training_windows
+from pipelines.windows import WindowIndex
 from tests.tiny_model import CONTEXT_LENGTH, HORIZON, tiny_model
 
 SERIES = st.lists(st.tuples(st.integers(0, 30), st.integers(-5, 40)), max_size=6)
@@ -134,20 +132,8 @@ def test_the_loss_of_a_window_cut_at_its_bucket_is_that_of_the_whole_one(changes
 
 
 def test_buckets_pad_the_weekly_series_of_m4_less(data_dir):
-    panel = m4_weekly(data_dir)
-    index = training_windows(panel, FractionSplit(train=1, validation=0).cut(panel), context_length=512, horizon=13)
-    asked = {"context_length": 512, "horizon": 13, "batch_size": 64}
-    before, after = (
-        padding_share(make_buckets(index, bounds=bounds, **asked), horizon=13) for bounds in ((), (64, 128, 256, 384))
-    )
-    assert after < before / 2
-
-
-def m4_weekly(data_dir):
-    (file,) = data_dir.rglob("M4_Weekly-train*.csv")
-    wide = pl.read_csv(file, infer_schema_length=None)
-    long = wide.unpivot(index=wide.columns[0], variable_name="step", value_name="y").drop_nulls()
-    frame = long.select(
-        pl.col(wide.columns[0]).alias("unique_id"), pl.col("step").str.slice(1).cast(pl.Int64).alias("ds"), "y"
-    )
-    return prepare(frame, DataContract()).panel
+    (file,) = data_dir.rglob(WEEKLY)
+    panel = weekly_panel(file)
+    assert (len(panel), panel.lengths.min(), panel.lengths.max()) == (359, 80, 2_597)
+    before, after = (padding_of(panel, context_length=1_024, bounds=bounds) for bounds in ((), (64, 128, 256, 512)))
+    assert after < before / 3

@@ -99,6 +99,12 @@ def test_policies_hold_as_they_do_for_frames() -> None:
     assert {name: type(error) for name, error in found.left_out.items()} == {"s1": SeriesTooShort, "s2": MissingValues}
 
 
+def test_there_may_be_no_series() -> None:
+    series = regular([DAY], [1.0]).keep(np.array([False]))
+
+    assert len(prepared(series, "D").panel) == 0
+
+
 def test_no_series_may_be_left() -> None:
     found = prepared(regular([DAY], [1.0]), "ME", on_short="refuse")
 

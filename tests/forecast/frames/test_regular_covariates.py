@@ -186,6 +186,20 @@ def test_of_several_targets_the_series_is_named_and_goes_as_a_whole() -> None:
     assert found.panel.channels is None or "s0" not in found.panel.channels.entities
 
 
+@pytest.mark.parametrize("targets", [("y",), ("load", "wind power")], ids=["one target", "two targets"])
+def test_the_others_keep_their_cells_where_a_policy_leaves_a_series_out(targets: tuple[str, ...]) -> None:
+    series = several(5, datetime(2024, 12, 22), targets)
+    series = replace(series, values=tuple(np.nan_to_num(values) for values in series.values))
+    series.values[-1][0] = np.nan  # one target of the first series
+    contract = contract_of(targets, frequency="D", on_missing="refuse")
+
+    found = read(series, contract)
+
+    assert list(found.left_out) == ["s0"]
+    assert "unused_covariates" not in [finding.kind for finding in found.findings]
+    assert contents(found.panel) == contents(read_frames(series, contract).panel)
+
+
 def test_no_series_may_be_left_where_nothing_is_known_ahead() -> None:
     series = replace(several(5, datetime(2024, 12, 22), ("y",)), future={})
 

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.signal import find_peaks
 
 from pipelines.look.peaks import peaks
 
 
+@example([0, 3, 1, 3, 0], 0.0)
 @given(st.lists(st.integers(-5, 5), min_size=1, max_size=60), st.sampled_from([0.0, 1.0, 3.0]))
 def test_peaks_are_those_of_scipy_flat_tops_included(heights: list[int], prominence: float) -> None:
     curve = np.array(heights, dtype=np.float64)

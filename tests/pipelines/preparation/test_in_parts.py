@@ -12,7 +12,7 @@ import pytest
 from filelock import FileLock
 
 from forecast.config import build_config, config, to_plain
-from forecast.errors import BackendUnavailable, ConfigError, SourceError
+from forecast.errors import BackendUnavailable, ConfigError, DuplicateSteps, SourceError
 from forecast.frames.contract import DataContract, prepare
 from forecast.frames.digest import panel_digest
 from forecast.frames.panel_store import check_panel, open_panel
@@ -103,7 +103,7 @@ def test_a_run_that_fails_leaves_the_store_of_the_run_before(tmp_path):
     way = InStore(folder=tmp_path / "store")
     prepare_source(SineSource(), DataContract(), way)
     before = everything(tmp_path / "store")
-    with pytest.raises(Exception, match="duplicate|has one already"):
+    with pytest.raises(DuplicateSteps, match="has one already"):
         prepare_source(EmbeddedSource(), DataContract(), way)
     assert everything(tmp_path / "store") == before
 
@@ -177,6 +177,6 @@ def test_without_ray_the_line_to_type_is_given(tmp_path, monkeypatch):
 
 
 def test_preparing_imports_no_ray_and_no_torch(repository):
-    asked = "import sys, pipelines.preparation; print([name for name in ('ray', 'torch', 'lightning') if name in sys.modules])"
+    asked = "import sys, pipelines.preparation; print(sorted({'ray', 'torch', 'lightning'} & set(sys.modules)))"
     ran = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True, cwd=repository)
     assert ran.stdout.strip() == "[]"

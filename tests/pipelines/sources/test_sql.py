@@ -175,6 +175,7 @@ def test_a_password_in_the_environment_lets_in_and_is_shown_nowhere(reader_uri, 
         lambda uri: uri.replace("/postgres?", "/absent?"),
         lambda uri: uri + "&passwörd=s3cr3t",
         lambda uri: uri.replace(":", " ", 1),
+        lambda uri: uri + "&channel_binding=s3cr3t",
     ],
 )
 def test_no_error_shows_the_password(reader_uri, history, monkeypatch, change):
