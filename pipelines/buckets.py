@@ -84,7 +84,7 @@ def _num_padded(bucket: Bucket) -> int:
     """Count the steps before the start of a series: each origin lacks one less than the one before it."""
     index = _between(bucket.index, 0, bucket.context_length)
     counts = index.counts
-    reached = counts * index.first + index.stride * (counts * (counts + 1) // 2)
+    reached = counts * index.first + index.stride * (counts * (counts - 1) // 2)
     return int((counts * bucket.context_length - reached).sum())
 
 

@@ -86,6 +86,14 @@ def test_epochs_and_neighbouring_seeds_have_different_orders(module):
     assert {tuple(sorted(order)) for order in orders} == {tuple(range(len(module.training)))}
 
 
+def test_other_windows_meet_in_a_batch_in_the_next_epoch(module):
+    order, batches = ShuffledBatches(module.training.buckets, seed=5), []
+    for epoch in range(2):
+        order.set_epoch(epoch)
+        batches.append({frozenset(chosen.numbers.tolist()) for chosen in order})
+    assert not batches[0] & batches[1]
+
+
 def test_an_epoch_that_is_taken_up_again_has_the_order_that_it_had(module):
     one, again = (ShuffledBatches(module.training.buckets, seed=5) for _ in range(2))
     list(again)

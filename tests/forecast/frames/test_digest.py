@@ -139,3 +139,9 @@ def test_the_digest_of_a_bare_panel_is_that_of_artifacts_already_written():
     for array in (panel.offsets, origins.places, origins.times_of_day, origins.month_days):
         expected.update(array.astype("<i8").tobytes())
     assert panel_digest(panel) == expected.hexdigest()[:32]
+
+
+def test_how_many_rows_a_series_has_is_part_of_the_digest_where_no_covariate_fills_them():
+    panel = panel_from(Build(roles="static alone"), seed=3, num_entities=4)
+    longer = with_covariates(panel, lengths=panel.covariates.lengths + 1)
+    assert panel_digest(longer) != panel_digest(panel)
