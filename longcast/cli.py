@@ -88,6 +88,9 @@ def _predict(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--future", metavar="PATH", help="file of the covariates that are known ahead, by id and time, for the horizon"
     )
+    verb.add_argument(
+        "--frequency", metavar="FREQ", help="step between stamps, such as h or W-MON (default: as trained)"
+    )
     verb.add_argument("--horizon", type=int, metavar="STEPS", help="steps to forecast (default: as trained)")
     asked = verb.add_mutually_exclusive_group()
     asked.add_argument(

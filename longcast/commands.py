@@ -84,6 +84,7 @@ def predict(options: Namespace) -> None:
             config,
             reference=options.model,
             future=options.future,
+            frequency=options.frequency,
             horizon=options.horizon,
             level=options.level,
             quantile_levels=options.quantiles,

@@ -22,7 +22,7 @@ VERBS = re.findall(r"^([a-z-]+):.*##", (REPOSITORY / "Makefile").read_text(encod
 @pytest.mark.parametrize("command", COMMANDS)
 def test_each_command_is_one_that_the_parser_takes(command: str) -> None:
     options = build_parser().parse_args(shlex.split(command)[1:])
-    assert options.config.is_file()
+    assert Path(options.data if options.verb == "inspect" else options.config).is_file()
 
 
 def test_every_verb_of_the_command_line_is_shown() -> None:
@@ -33,6 +33,7 @@ def test_every_verb_of_the_command_line_is_shown() -> None:
         "promote",
         "serve",
         "doctor",
+        "inspect",
     }
 
 

@@ -39,6 +39,7 @@ def predict(
     *,
     reference: str | None = None,
     future: str | None = None,
+    frequency: str | None = None,
     horizon: int | None = None,
     level: Levels | None = None,
     quantile_levels: Levels | None = None,
@@ -51,6 +52,7 @@ def predict(
     return predictor.predict(
         config.source.read(),
         future=read_beside(config) if future is None else FilesSource(paths=future).read(),
+        frequency=frequency,
         horizon=horizon,
         level=level,
         quantile_levels=quantile_levels,

@@ -361,7 +361,6 @@ def test_a_future_frame_of_one_or_two_rows_needs_no_frequency_of_its_own(rooms: 
 
 
 @covers("time-two-rows")
-@pytest.mark.xfail(strict=True, raises=SystemExit, reason="`longcast predict` has no --frequency")
 def test_the_frequency_can_be_given_on_the_command_line_too(room: Room) -> None:
     room.command_line(frame_of({"a": 2}, every="D"), frequency="D")
 
