@@ -50,7 +50,7 @@ def test_the_request_shown_is_one_that_the_service_takes() -> None:
 def test_the_configuration_shown_in_the_guide_is_a_complete_run() -> None:
     guide = (REPOSITORY / "docs" / "guide.md").read_text(encoding="utf-8")
     shown = re.findall(r"```yaml\n(.*?)```", guide, flags=re.DOTALL)
-    assert [build_config(RunConfig, yaml.safe_load(text)).name for text in shown] == ["load"]
+    assert [build_config(RunConfig, yaml.safe_load(text)).name for text in shown] == ["sales", "load"]
 
 
 @pytest.mark.parametrize("file", ["README.md", "docs/guide.md"])
