@@ -140,7 +140,8 @@ def _dotted(problem: ErrorDetails, plain: Plain) -> str:
 def _reason(problem: ErrorDetails, known: set[str]) -> str:
     match problem["type"]:
         case "unexpected_keyword_argument":
-            close = difflib.get_close_matches(str(problem["loc"][-1]), known, n=1)
+            key = str(problem["loc"][-1])
+            close = difflib.get_close_matches(key, known - {key}, n=1, cutoff=0.7)  # other sections may have the key
             return "unknown key; " + (f"did you mean {close[0]!r}?" if close else "remove it or correct its spelling")
         case "missing":
             return "is needed and was not given"
@@ -153,7 +154,13 @@ def _reason(problem: ErrorDetails, known: set[str]) -> str:
             return problem["msg"].removeprefix("Value error, ")
         case _:
             said = "must be a section of keys" if problem["type"] in NO_SECTION else problem["msg"]
-            return f"{said}, got {problem['input']!r}"
+            return f"{said}, got {_shown(problem['input'])}"
+
+
+def _shown(given: Any) -> str:
+    """Show what was given, except where it may be an address that holds a password."""
+    text = repr(given)
+    return f"a {type(given).__name__} that is not shown" if "://" in text else text
 
 
 def _known_keys(annotation: Any) -> Iterator[str]:
