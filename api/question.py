@@ -13,7 +13,7 @@ from api.settings import Settings
 from api.stamps import Starts, read_starts
 from api.told import check_told
 from forecast.card import Card
-from forecast.errors import ConfigError, FrequencyError
+from forecast.errors import ConfigError, DataError, FrequencyError
 from forecast.frames.answer import levels_of
 from forecast.frames.features import calendar_names
 from forecast.frames.frequency import Frequency
@@ -21,7 +21,7 @@ from forecast.frames.panel import Panel
 from forecast.frames.regular import PreparedSeries, prepare_regular
 from forecast.frames.regular_series import RegularSeries
 from forecast.frames.spelling import EXAMPLES
-from forecast.last_seen import silent_series
+from forecast.predictor import Predictor
 from forecast.request import Request
 
 
@@ -43,18 +43,20 @@ class Question:
     """The series that cannot be forecast, by id."""
 
 
-def make_ready(request: ForecastRequest, card: Card, *, limits: Settings) -> Question:
+def make_ready(request: ForecastRequest, predictor: Predictor, *, limits: Settings) -> Question:
     """Check a request against a model and the limits; a bad series leaves the others alone.
 
     Raises:
         Refused: the columns do not fit together or the model, a limit is passed, or no series can be forecast.
     """
+    card = predictor.card
     _check_columns(request, limits)
     asked = _asked(request, card, limits)
     told = check_told(request, card, horizon=asked.horizon)
     starts = read_starts(request.series.start, zone=request.zone)
     prepared = _prepared(request, starts, card, horizon=asked.horizon)
-    faults = _faults(request, starts, prepared, asked)
+    impossible = predictor.impossible(prepared.panel, context_length=asked.context_length)
+    faults = _faults(request, starts, prepared, impossible, horizon=asked.horizon)
     numbers = {name: number for number, name in enumerate(request.series.unique_id)}
     if len(faults) == len(numbers):
         raise _none_usable(faults)
@@ -182,20 +184,26 @@ def _check_calendar(frequency: Frequency, card: Card) -> None:
 
 
 def _faults(
-    request: ForecastRequest, starts: Starts, prepared: PreparedSeries, asked: Request
+    request: ForecastRequest,
+    starts: Starts,
+    prepared: PreparedSeries,
+    impossible: Mapping[str | int, DataError],
+    *,
+    horizon: int,
 ) -> dict[str, SeriesFault]:
     """Give why series cannot be forecast, by id."""
     ids, panel = request.series.unique_id, prepared.panel
-    silent = silent_series(panel)
     first_ids = panel.ids[:: panel.num_channels]
     errors = {str(name): error for name, error in prepared.left_out.items()}
-    errors |= {name: silent[first] for name, first in zip(entities(panel), first_ids, strict=True) if first in silent}
+    errors |= {
+        name: impossible[first] for name, first in zip(entities(panel), first_ids, strict=True) if first in impossible
+    }
     faults = {ids[number]: fault for number, fault in starts.faults.items()}
     numbers = {name: number for number, name in enumerate(ids)} if errors else {}
     bounds = list(accumulate(request.series.sizes, initial=0)) if errors else []
     for name, error in errors.items():
         number = numbers[name]
-        faults[name] = series_fault(error, request, number=number, first=bounds[number], horizon=asked.horizon)
+        faults[name] = series_fault(error, request, number=number, first=bounds[number], horizon=horizon)
     return faults
 
 

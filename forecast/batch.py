@@ -151,12 +151,11 @@ def _cut_covariates(
         return None
     lows = covariates.starts[series]
     runs = Runs(lows + starts, lows, lows + covariates.lengths[series], context_length + horizon)
-    columns = [gather(values, runs) for values in covariates.values]
-    inside = torch.from_numpy(runs.inside)
+    shape = (len(series), runs.length)
+    steps = _beside([gather(values, runs) for values in covariates.values], shape=shape, dtype=torch.float64)
+    inside = torch.from_numpy(runs.inside).to(steps.device)
     known = [inside if observed is None else gather(observed, runs) for observed in covariates.observed]
-    device = columns[0].device if columns else inside.device
-    steps = _beside(columns, like=inside.double(), device=device)
-    steps_observed = _beside(known, like=inside, device=device)
+    steps_observed = _beside(known, shape=shape, dtype=torch.bool)
     # What is known of the past alone must not be seen in the horizon, in training no more than in use.
     num_past = len(covariates.schema.past)
     steps[:, context_length:, :num_past], steps_observed[:, context_length:, :num_past] = 0.0, False
@@ -168,8 +167,6 @@ def _cut_covariates(
     )
 
 
-def _beside(columns: list[Tensor], *, like: Tensor, device: torch.device) -> Tensor:
-    """Lay columns of one time beside each other; none at all has the rows and steps of `like`."""
-    if not columns:
-        return like[:, :, None][:, :, :0]
-    return torch.stack([column.to(device) for column in columns], dim=2)
+def _beside(columns: list[Tensor], *, shape: tuple[int, int], dtype: torch.dtype) -> Tensor:
+    """Lay columns of one time beside each other; `shape` and `dtype` are those of each, where there is none at all."""
+    return torch.stack(columns, dim=2) if columns else torch.zeros(*shape, 0, dtype=dtype)

@@ -60,8 +60,8 @@ def _scale(values: Float64[np.ndarray, " row"], used: Bool[np.ndarray, " row"]) 
     if not len(chosen):
         return 0.0, 1.0
     largest = float(np.abs(chosen).max()) or 1.0
-    level = float(np.mean(chosen / largest)) * largest  # in shares of the largest: no sum or square overflows
-    spread = float(np.std(chosen / largest)) * largest
+    shares = chosen / largest  # no sum or square of them overflows
+    level, spread = float(np.mean(shares)) * largest, float(np.std(shares)) * largest
     return level, spread if spread > ROUNDING * largest else 1.0
 
 

@@ -12,27 +12,20 @@ from forecast.frames.panel import Panel
 
 def blind_series(panel: Panel, *, context_length: int) -> dict[str | int, DataError]:
     """Give the series none of whose newest steps is observed, so that there is nothing to forecast from."""
-    seen = np.concatenate([[0], np.cumsum(panel.observed)])
-    ends = panel.offsets[1:]
-    starts = np.maximum(panel.offsets[:-1], ends - context_length)
+    lengths = np.minimum(panel.lengths, context_length)
     return {
         panel.ids[number]: MissingValues(
-            f"series {panel.ids[number]!r}: none of its newest {ends[number] - starts[number]:,} steps has a value, so "
+            f"series {panel.ids[number]!r}: none of its newest {lengths[number]:,} steps has a value, so "
             f"there is nothing to forecast from; send values, or leave the series out",
             series=str(panel.ids[number]),
         )
-        for number in np.flatnonzero(seen[ends] == seen[starts]).tolist()
+        for number in np.flatnonzero(_num_observed(panel, newest=lengths) == 0).tolist()
     }
 
 
 def silent_series(panel: Panel) -> dict[str | int, DataError]:
-    """Give the series without one observed step, with those that belong to the same entity."""
-    silent = blind_series(panel, context_length=int(panel.lengths.max(initial=1)))
-    count = 1 if panel.channels is None else len(panel.channels)
-    for number in [number for number, name in enumerate(panel.ids) if count > 1 and name in silent]:
-        for sibling in range(number - number % count, number - number % count + count):
-            silent.setdefault(panel.ids[sibling], silent[panel.ids[number]])
-    return silent
+    """Give the series without one observed step."""
+    return blind_series(panel, context_length=int(panel.lengths.max(initial=1)))
 
 
 def naive_series(panel: Panel, *, context_length: int) -> dict[str | int, str]:
@@ -40,9 +33,8 @@ def naive_series(panel: Panel, *, context_length: int) -> dict[str | int, str]:
 
     Where a context of one step was asked for, one observed step is all that was asked for.
     """
-    seen = np.concatenate([[0], np.cumsum(panel.observed)])
     lengths = np.minimum(panel.lengths, context_length)
-    counts = seen[panel.offsets[1:]] - seen[panel.offsets[1:] - lengths]
+    counts = _num_observed(panel, newest=lengths)
     found: dict[str | int, str] = {}
     for number in np.flatnonzero(counts < min(2, context_length)).tolist():
         how_many, which = ("one", "it") if counts[number] else ("none", "the newest before them")
@@ -51,6 +43,13 @@ def naive_series(panel: Panel, *, context_length: int) -> dict[str | int, str]:
             f"its forecast repeats {which}"
         )
     return found
+
+
+def _num_observed(panel: Panel, *, newest: Int64[np.ndarray, " series"]) -> Int64[np.ndarray, " series"]:
+    """Count the observed ones of the newest steps of each series."""
+    seen = np.concatenate([[0], np.cumsum(panel.observed)])
+    ends = panel.offsets[1:]
+    return seen[ends] - seen[ends - newest]
 
 
 def show_newest(windows: Batch, panel: Panel, numbers: Int64[np.ndarray, " batch"]) -> Batch:

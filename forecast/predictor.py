@@ -8,7 +8,6 @@ from typing import Any, Self
 
 import numpy as np
 import torch
-from jaxtyping import Int64
 
 from forecast.artifact import Artifact, load_artifact
 from forecast.batch import cut_newest
@@ -24,7 +23,8 @@ from forecast.frames.covariate_columns import CovariateColumns
 from forecast.frames.frequency import Frequency
 from forecast.frames.panel import Panel
 from forecast.frames.report import FindingKind, Report
-from forecast.last_seen import blind_series, naive_series, show_newest, silent_series
+from forecast.last_seen import naive_series, show_newest, silent_series
+from forecast.length_batches import LengthBatch, batches_by_length
 from forecast.request import Levels, Request
 from forecast.transform import outside_series
 
@@ -33,8 +33,6 @@ NAMED = 3  # series that a message names; a frame can hold thousands
 
 TOLD: tuple[FindingKind, ...] = ("unknown_category", "unused_covariates")
 """Findings that a caller hears of at once: part of what was sent is not used."""
-
-__all__ = ["ForecastWarning", "NaiveForecast", "Prediction", "Predictor", "SeriesLeftOut", "blind_series"]
 
 
 class ForecastWarning(UserWarning):
@@ -145,7 +143,7 @@ class Predictor:
         """
         future = None
         if self.card.covariates.future:
-            frame, future = split_ahead(frame, self.card.contract.columns)
+            frame, future = split_ahead(frame, self._contract(None))
         return self.predict(frame, future=future, horizon=horizon, quantile_levels=quantile_levels)
 
     def answer(
@@ -160,7 +158,7 @@ class Predictor:
             schema=self.card.covariates,
             on_bad_series="leave_out",
         )
-        out = self._impossible(prepared.panel, request)
+        out = self.impossible(prepared.panel, context_length=request.context_length)
         panel = _without(prepared.panel, out)
         return Prediction(
             panel=panel,
@@ -214,30 +212,48 @@ class Predictor:
         request = Request.complete(
             self.card, horizon=horizon, quantile_levels=quantile_levels, context_length=context_length
         )
-        for reason in self._impossible(panel, request).values():
+        for reason in self.impossible(panel, context_length=request.context_length).values():
             raise reason
         return self.forecast(panel, request=request)
 
     def forecast(self, panel: Panel, *, request: Request) -> Forecast:
         """Forecast every series of a panel in batches whose size changes no forecast; each has an observed step."""
-        parts = [self._windows(panel, numbers, request=request) for numbers in _batches(panel, request)]
+        batches = list(
+            batches_by_length(
+                panel.lengths,
+                context_length=request.context_length,
+                horizon=request.horizon,
+                block=self.card.horizon,
+                steps_a_batch=STEPS_A_BATCH,
+                num_channels=panel.num_channels,
+            )
+        )
+        parts = [self._windows(panel, batch, request=request) for batch in batches]
+        order = np.argsort(np.concatenate([batch.numbers for batch in batches]))
         return Forecast(
-            mean=np.concatenate([part.mean for part in parts]),
-            quantiles=np.concatenate([part.quantiles for part in parts]),
+            mean=np.concatenate([part.mean for part in parts])[order],
+            quantiles=np.concatenate([part.quantiles for part in parts])[order],
             quantile_levels=request.quantile_levels,
         )
 
-    def _impossible(self, panel: Panel, request: Request) -> dict[str | int, DataError]:
-        """Give the series that the model cannot forecast, with why."""
+    def impossible(self, panel: Panel, *, context_length: int) -> dict[str | int, DataError]:
+        """Give the series that cannot be forecast, each with why; an entity goes as a whole."""
         transform = self.artifact.model.transform
-        return {**silent_series(panel), **outside_series(panel, transform, context_length=request.context_length)}
+        found = {**silent_series(panel), **outside_series(panel, transform, context_length=context_length)}
+        count = panel.num_channels
+        entities = [panel.ids[first : first + count] for first in range(0, len(panel), count)] if found else []
+        out: dict[str | int, DataError] = {}
+        for channels in entities:
+            if reasons := [found[name] for name in channels if name in found]:
+                out |= {name: found.get(name, reasons[0]) for name in channels}
+        return out
 
-    def _windows(self, panel: Panel, numbers: Int64[np.ndarray, " batch"], *, request: Request) -> Forecast:
+    def _windows(self, panel: Panel, batch: LengthBatch, *, request: Request) -> Forecast:
         model = self.artifact.model
         windows = cut_newest(
-            panel, series=numbers, context_length=request.context_length, known_horizon=request.horizon
+            panel, series=batch.numbers, context_length=batch.context_length, known_horizon=request.horizon
         )
-        windows = show_newest(windows, panel, numbers).to(next(model.parameters()).device)
+        windows = show_newest(windows, panel, batch.numbers).to(next(model.parameters()).device)
         return model.forecast(
             windows.past,
             windows.past_observed,
@@ -253,21 +269,12 @@ class Predictor:
         return (f"the model was trained on steps of {trained!r} and is given {given!r}: check it by a backtest",)
 
 
-def _without(panel: Panel, silent: Mapping[str | int, DataError]) -> Panel:
-    if not silent:
+def _without(panel: Panel, out: Mapping[str | int, DataError]) -> Panel:
+    if not out:
         return panel
-    if len(silent) == len(panel):
-        raise next(iter(silent.values()))
-    sound = np.array([name not in silent for name in panel.ids]).reshape(-1, panel.num_channels).all(axis=1)
-    return panel.select(np.flatnonzero(sound.repeat(panel.num_channels)).tolist())  # whole entities
-
-
-def _batches(panel: Panel, request: Request) -> Iterator[Int64[np.ndarray, " batch"]]:
-    """Give the numbers of the series, batch by batch, each of whole entities."""
-    steps = panel.num_channels * (request.context_length + request.horizon)
-    size = max(1, STEPS_A_BATCH // steps) * panel.num_channels
-    for first in range(0, len(panel), size):
-        yield np.arange(first, min(first + size, len(panel)), dtype=np.int64)
+    if len(out) == len(panel):
+        raise next(iter(out.values()))
+    return panel.select([number for number, name in enumerate(panel.ids) if name not in out])
 
 
 def _warnings(prediction: Prediction) -> Iterator[ForecastWarning]:

@@ -15,6 +15,8 @@ from forecast.frames.panel import Panel
 
 Steps = Int64[np.ndarray, " series"]
 
+STEPS_AT_A_TIME = 1 << 22  # about 200 MB of arrays as long as these steps
+
 # A spread below this share of a series' largest value is rounding of a constant, not a unit to measure errors in.
 ROUNDING = 16 * float(np.finfo(np.float64).eps)
 
@@ -146,19 +148,37 @@ def rolling_folds(
 def train_units(panel: Panel, ends: Steps) -> Float64[np.ndarray, " series"]:
     """Give each series' population standard deviation over its observed steps before `ends`, in the caller's units.
 
-    It is 1 where there is none: for a constant series, and for one without an observed step.
+    It is 1 where there is none: for a constant series, and for one without an observed step. Memory holds what is
+    worked out of some series at a time, whatever the size of the panel.
     """
-    number = np.repeat(np.arange(len(panel)), panel.lengths)
-    used = panel.observed & (np.arange(len(number)) - panel.offsets[number] < ends[number])
-    owner, values = number[used], panel.values[used]
+    units, first = np.ones(len(panel)), 0
+    while first < len(panel):
+        reach = panel.offsets[first] + STEPS_AT_A_TIME
+        last = max(first + 1, int(np.searchsorted(panel.offsets, reach, side="right")) - 1)
+        place = slice(int(panel.offsets[first]), int(panel.offsets[last]))
+        lengths, some = panel.lengths[first:last], ends[first:last]
+        units[first:last] = _units(panel.values[place], panel.observed[place], lengths=lengths, ends=some)
+        first = last
+    return units
+
+
+def _units(
+    values: Float64[np.ndarray, " step"], observed: Bool[np.ndarray, " step"], *, lengths: Steps, ends: Steps
+) -> Float64[np.ndarray, " series"]:
+    """Give the units of series that lie end to end."""
+    count = len(lengths)
+    number = np.repeat(np.arange(count), lengths)
+    starts = np.cumsum(lengths) - lengths
+    used = observed & (np.arange(len(number)) - starts[number] < ends[number])
+    owner, values = number[used], values[used]
     if not len(owner):
-        return np.ones(len(panel))
-    level = np.zeros(len(panel))
+        return np.ones(count)
+    level = np.zeros(count)
     np.maximum.at(level, owner, np.abs(values))
     level[level == 0] = 1.0
     # Distances from the first value as shares of the largest: exactly 0 for a constant, and no square overflows.
-    start = values[np.minimum(np.searchsorted(owner, np.arange(len(panel))), len(owner) - 1)]
-    spread = _spread((values - start[owner]) / level[owner], owner=owner, num_series=len(panel))
+    start = values[np.minimum(np.searchsorted(owner, np.arange(count)), len(owner) - 1)]
+    spread = _spread((values - start[owner]) / level[owner], owner=owner, num_series=count)
     return np.where(spread > ROUNDING, spread * level, 1.0)
 
 

@@ -28,7 +28,7 @@ async def forecast(
     """
     served = await serving.get(wanted.model)
     request.state.model_version = served.entry.label
-    question = await run_in_threadpool(make_ready, wanted, served.predictor.card, limits=settings)
+    question = await run_in_threadpool(make_ready, wanted, served.predictor, limits=settings)
     timed = await serving.forecast(served, question.panel, question.asked)
     structlog.contextvars.bind_contextvars(
         num_series=len(wanted.series.unique_id),

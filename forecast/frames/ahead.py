@@ -5,20 +5,37 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from forecast.frames.columns import Columns
+from forecast.frames.contract import DataContract
+from forecast.frames.door import read_table
+from forecast.frames.ids import read_ids
+from forecast.frames.stamps import read_stamps
+from forecast.frames.targets import read_targets
+
+NEVER = np.iinfo(np.int64).max
 
 
-def split_ahead(frame: Any, columns: Columns) -> tuple[Any, Any]:
-    """Give the rows up to the newest known target of each series, and the rows after it.
+def split_ahead(frame: Any, contract: DataContract) -> tuple[Any, Any]:
+    """Give the rows up to the newest known target of each series, and the rows after it, both in their order.
 
-    `frame` is of pandas or polars, the rows of each series in order of time; without an id column it is one series.
+    `frame` is of pandas or polars, read as the contract reads it. A series without any target is all history.
+
+    Raises:
+        DataError: a column is absent, or of a type that it cannot have.
     """
-    table = nw.from_native(frame, eager_only=True)
-    known = np.logical_or.reduce([~table[name].is_null().to_numpy() for name in columns.targets])
-    numbers = np.arange(len(table))
-    ids = table[columns.id].to_list() if columns.id in table.columns else [None] * len(table)
-    newest: dict[Any, int] = {}
-    for number in numbers[known].tolist():
-        newest[ids[number]] = number
-    ahead = numbers > np.array([newest.get(name, -1) for name in ids], dtype=np.int64)
-    return table.filter((~ahead).tolist()).to_native(), table.filter(ahead.tolist()).to_native()
+    table = read_table(frame, contract.columns)
+    series = read_ids(table.ids).series
+    stamps = read_stamps(
+        table.times,
+        column=table.time_type,
+        zone=contract.zone,
+        series=series,
+        time_format=contract.time_format,
+    )
+    ticks = stamps.moments.to_physical().fill_null(0).to_numpy()
+    targets = read_targets(table)[0].is_not_null().to_numpy()
+    known = targets.reshape(len(table.columns.targets), -1).any(axis=0)
+    newest = np.full(int(series.max()) + 1, -NEVER)
+    np.maximum.at(newest, series[known], ticks[known])
+    ahead = ticks > np.where(newest == -NEVER, NEVER, newest)[series]
+    rows = nw.from_native(frame, eager_only=True)
+    return rows.filter((~ahead).tolist()).to_native(), rows.filter(ahead.tolist()).to_native()

@@ -178,8 +178,10 @@ def _refuse_unknown_future(layout: Layout, ledger: Ledger, laid: dict[str, Laid]
     unknown = {name: np.isnan(column) & layout.ahead for name, column in laid.items()}
     lacking = np.flatnonzero(np.logical_or.reduce(list(unknown.values())))
     rows = layout.stepped.rows
-    for entity in np.unique(layout.entity[lacking]).tolist():
-        places = lacking[layout.entity[lacking] == entity]
+    if not len(lacking):
+        return
+    found, firsts = np.unique(layout.entity[lacking], return_index=True)  # rows are laid out entity by entity
+    for entity, places in zip(found.tolist(), np.split(lacking, firsts[1:]), strict=True):
         number, name = int(rows.series[rows.starts[entity * layout.num_channels]]), layout.entities[entity]
         stamps = layout.stepped.axis.stamps_at(layout.group[places[:NAMED]], steps=layout.steps[places[:NAMED]])
         columns = [name for name, column in unknown.items() if column[places].any()]

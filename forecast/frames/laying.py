@@ -42,8 +42,11 @@ class Laying:
         stepped = stepped.going_on(ledger)
         if not self.columns.names and not self.calendar:
             return stepped, None
-        schema = self.schema or self._described(stepped)
-        note_unknown_categories(schema, self._tables, ledger)
+        schema = self.schema
+        if schema is None:
+            schema = self._described(stepped)
+        else:
+            note_unknown_categories(schema, self._tables, ledger)
         num_faults = len(ledger.faults)
         laid = self._lay(stepped, ledger, schema=schema)
         if len(ledger.faults) == num_faults:

@@ -10,7 +10,9 @@ from forecast.predictor import Predictor
 from forecast.registry import Registry
 from forecast.request import Levels
 from pipelines.config import RunConfig
+from pipelines.flows.predict_in_parts import predict_in_parts
 from pipelines.flows.read import read_beside
+from pipelines.preparation import InMemory
 from pipelines.sources.files import FilesSource
 
 WRITERS = {
@@ -28,10 +30,15 @@ def load_predictor(config: RunConfig, *, reference: str | None = None, device: s
         ModelNotFound: no model stands under the reference.
         ArtifactError: the artifact cannot be read.
     """
+    return Predictor.load(_folder(config, reference), device=device)
+
+
+def _folder(config: RunConfig, reference: str | None) -> Path:
+    """Give the folder that holds the artifact of a model, fetched where it is not here yet."""
     if reference is not None and Path(reference).is_dir():
-        return Predictor.load(reference, device=device)
+        return Path(reference)
     registry = Registry(config.tracking_uri)
-    return Predictor.load(registry.download(registry.resolve(reference or config.name)), device=device)
+    return Path(registry.download(registry.resolve(reference or config.name)))
 
 
 def predict(
@@ -44,19 +51,22 @@ def predict(
     level: Levels | None = None,
     quantile_levels: Levels | None = None,
 ) -> pl.DataFrame:
-    """Forecast every series of the configured data from its end.
+    """Forecast every series of the configured data from its end, in parts where the data are prepared in parts.
 
     `future` is a path of covariates that are known ahead; those of the configured second table unless given.
     """
-    predictor = load_predictor(config, reference=reference)
-    return predictor.predict(
-        config.source.read(),
-        future=read_beside(config) if future is None else FilesSource(paths=future).read(),
-        frequency=frequency,
-        horizon=horizon,
-        level=level,
-        quantile_levels=quantile_levels,
-    )
+    folder = _folder(config, reference)
+    ahead = read_beside(config) if future is None else FilesSource(paths=future).read()
+    asked: dict[str, Any] = {
+        "future": ahead,
+        "frequency": frequency,
+        "horizon": horizon,
+        "level": level,
+        "quantile_levels": quantile_levels,
+    }
+    if isinstance(config.preparation, InMemory):
+        return Predictor.load(folder).predict(config.source.read(), **asked)
+    return predict_in_parts(config.source, folder, config.preparation, **asked)
 
 
 def write_frame(frame: pl.DataFrame, file: Path) -> None:

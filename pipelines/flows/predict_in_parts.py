@@ -33,7 +33,7 @@ class Forecasts:
 
 
 @dataclass(frozen=True, eq=False)
-class Forecaster:
+class PartForecaster:
     """Forecasts the series of one part after the other with one artifact, which each process reads once."""
 
     artifact: Path
@@ -41,7 +41,7 @@ class Forecaster:
     folder: Path
     """Where the forecasts of each part are left, in a file of their own."""
     wanted: Mapping[str, Any]
-    """What is asked of the model: horizon, levels."""
+    """What is asked of the model: frequency, horizon, levels."""
 
     @cached_property
     def predictor(self) -> Predictor:
@@ -73,6 +73,7 @@ def predict_in_parts(
     way: InStore | OnRay,
     *,
     future: pl.DataFrame | None = None,
+    frequency: str | None = None,
     horizon: int | None = None,
     level: Levels | None = None,
     quantile_levels: Levels | None = None,
@@ -87,12 +88,12 @@ def predict_in_parts(
         DataError: no series can be forecast, or the frame breaks the contract as a whole.
         ConfigError: a request that makes no sense.
     """
-    wanted = {"horizon": horizon, "level": level, "quantile_levels": quantile_levels}
+    wanted = {"frequency": frequency, "horizon": horizon, "level": level, "quantile_levels": quantile_levels}
     columns = Predictor.load(artifact).card.contract.columns
     with work_folder(way.folder.absolute()) as work, way.runner() as run:
         spool = fill_spool(source.chunks(), columns=columns, folder=work / "rows", beside=future)
         (work / "forecasts").mkdir()
-        forecaster = Forecaster(artifact.absolute(), spool, work / "forecasts", wanted)
+        forecaster = PartForecaster(artifact.absolute(), spool, work / "forecasts", wanted)
         done = run(forecaster, spool.parts(way.num_partitions))
         _raise_failure(done)
         forecasts = pl.concat([pl.read_parquet(part.file) for part in done if part.file is not None])

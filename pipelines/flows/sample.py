@@ -6,7 +6,7 @@ import polars as pl
 from forecast.frames.contract import Prepared
 from forecast.frames.covariates import Covariates
 from forecast.frames.panel import Panel
-from forecast.predictor import blind_series
+from forecast.last_seen import blind_series
 
 
 def sample(prepared: Prepared, *, num_steps: int, horizon: int) -> pl.DataFrame:

@@ -1,6 +1,7 @@
 """One bad series is named in the answer and harms no other; only where none is usable is the request refused."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,9 @@ from api.question import make_ready
 from api.schemas import ForecastRequest
 from api.settings import Settings
 from forecast.frames.contract import DataContract
+from forecast.transform import Log1p
 from tests.api.asking import Body, columns, of_one
+from tests.api.conftest import ARCHITECTURE
 
 BAD_SERIES = [
     ("unreadable start", {"start": ["2026-11-01T00:00:00Z", "tomorrow"]}, "start_format", "/series/start/1"),
@@ -96,7 +99,7 @@ def test_the_largest_numbers_have_a_finite_forecast(service, request_body: Body)
 def test_a_forecast_that_is_not_finite_is_told_and_never_sent(artifact: Path, request_body: Body) -> None:
     served = Served.load(Entry("tiny", "1"), artifact, device="cpu")
     asked = ForecastRequest.model_validate(request_body)
-    question = make_ready(asked, served.predictor.card, limits=Settings())
+    question = make_ready(asked, served.predictor, limits=Settings())
     forecast = served.predictor.forecast(question.panel, request=question.asked)
     forecast.quantiles[1, 2, 0] = -np.inf
 
@@ -138,3 +141,16 @@ def test_a_policy_of_the_models_contract_holds_for_requests(
 
     assert answer["errors"]["north"]["code"] == "missing_values"
     assert answer["series"]["unique_id"] == ["south"]
+
+
+def test_a_value_that_the_models_transform_cannot_take_costs_its_own_series_alone(
+    save_tiny: Callable[..., Path], request_body: Body
+) -> None:
+    folder = save_tiny(model=replace(ARCHITECTURE, transform=Log1p()))
+    request_body["series"]["y"][4] = -5.0
+
+    served = Served.load(Entry("tiny", "1"), folder, device="cpu")
+    question = make_ready(ForecastRequest.model_validate(request_body), served.predictor, limits=Settings())
+
+    assert question.panel.ids == ("north",)
+    assert "log1p" in question.faults["south"].message

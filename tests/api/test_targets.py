@@ -119,7 +119,7 @@ def test_warnings_stand_with_the_series_and_name_the_target(wide, body: Body) ->
 
 def test_a_forecast_that_is_not_finite_takes_all_targets_of_its_series(wide_artifact: Path, body: Body) -> None:
     served = Served.load(Entry("tiny", "1"), wide_artifact, device="cpu")
-    question = make_ready(ForecastRequest.model_validate(body), served.predictor.card, limits=Settings())
+    question = make_ready(ForecastRequest.model_validate(body), served.predictor, limits=Settings())
     forecast = served.predictor.forecast(question.panel, request=question.asked)
     forecast.mean[3, 2] = np.inf  # the second target of the second series
 

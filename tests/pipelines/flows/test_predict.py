@@ -32,6 +32,13 @@ def test_the_configured_data_are_forecast_from_their_end(folder: Path, history: 
     assert answer.height == 2 * HORIZON
 
 
+def test_data_that_are_prepared_in_parts_are_forecast_in_parts(folder: Path, history: Path, tmp_path: Path) -> None:
+    preparation = f"preparation={{kind: store, folder: {tmp_path / 'store'}, num_partitions: 2}}"
+    config = tiny_config(preparation, data={"kind": "files", "paths": str(history)})
+    answer = predict(config, reference=str(folder), horizon=3)
+    assert_frame_equal(answer, Predictor.load(folder).predict(tiny_history(), horizon=3), rel_tol=1e-5)
+
+
 def test_what_is_asked_for_is_passed_on(folder: Path, history: Path) -> None:
     config = tiny_config(data={"kind": "files", "paths": str(history)})
     answer = predict(config, reference=str(folder), horizon=2, level=80)
