@@ -6,10 +6,11 @@ import torch
 from torch import nn
 
 from benchmarks.shown import Shown, at_most, holds
+from forecast.attention.call import AttentionCall
 from forecast.attention.choice import KERNELS, Backend
 from forecast.attention.kernels.reference import ReferenceKernel
 from forecast.attention.multihead import MultiHeadAttention
-from forecast.attention.pattern import AttentionCall, Causal, Full
+from forecast.attention.patterns import Causal, Full
 
 BATCH, HEADS, QUERIES, WIDTH = 4, 4, 200, 64
 AIM = 1e-6

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import torch
 
+from forecast.attention.call import AttentionCall
 from forecast.attention.choice import KERNELS, choose
-from forecast.attention.pattern import AttentionCall, Causal
+from forecast.attention.patterns import Causal
 from forecast.errors import LongcastError, RegistryError
 from forecast.frames.contract import prepare
 from forecast.frames.panel import Panel

@@ -5,11 +5,11 @@ from typing import Literal
 
 from torch import Tensor
 
+from forecast.attention.call import AttentionCall
 from forecast.attention.kernels.base import Kernel
 from forecast.attention.kernels.reference import ReferenceKernel
 from forecast.attention.kernels.sdpa import SdpaKernel
 from forecast.attention.kernels.xformers import XformersKernel
-from forecast.attention.pattern import AttentionCall
 from forecast.errors import BackendUnavailable
 
 log = logging.getLogger("longcast.attention")

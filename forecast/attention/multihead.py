@@ -4,8 +4,12 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from forecast.attention.cache import KeysValues
+from forecast.attention.call import AttentionCall
 from forecast.attention.choice import Backend, attend
-from forecast.attention.pattern import AttentionCall, Pattern
+from forecast.attention.patterns import Pattern
+from forecast.attention.relation import Relation, Stand
+
+ORIGIN = Stand()
 
 
 class MultiHeadAttention(nn.Module):
@@ -25,12 +29,14 @@ class MultiHeadAttention(nn.Module):
         backend: Backend,
         dropout: float = 0.0,
         value_width: int | None = None,
+        relation: Relation | None = None,
     ):
         super().__init__()
         self.num_heads = num_heads
         self.pattern = pattern
         self.backend: Backend = backend
         self.dropout = dropout
+        self.relation = relation or Relation()
         value_width = value_width or d_model
         self.queries = nn.Linear(d_model, d_model)
         self.keys = nn.Linear(d_model, d_model)
@@ -40,9 +46,10 @@ class MultiHeadAttention(nn.Module):
             nn.init.xavier_uniform_(projection.weight)
             nn.init.zeros_(projection.bias)
 
-    def project(self, tokens: Float[Tensor, "batch key d_model"]) -> KeysValues:
+    def project(self, tokens: Float[Tensor, "batch key d_model"], *, stand: Stand = ORIGIN) -> KeysValues:
         """Project the tokens that will be looked at."""
-        return KeysValues(self._split(self.keys(tokens)), self._split(self.values(tokens)))
+        keys = self.relation.rotate(self._split(self.keys(tokens)), stand)
+        return KeysValues(keys, self._split(self.values(tokens)))
 
     def forward(
         self,
@@ -50,15 +57,22 @@ class MultiHeadAttention(nn.Module):
         seen: KeysValues,
         *,
         key_observed: Bool[Tensor, "batch key"] | None = None,
+        stand: Stand = ORIGIN,
+        beside: Stand | None = None,
     ) -> Float[Tensor, "batch query d_model"]:
-        """Let `tokens` look at `seen`, whose last positions they are where the pattern is causal."""
+        """Let `tokens`, which stand at `stand`, look at `seen`, whose last positions they are.
+
+        Tokens of another sequence say by `beside` where they stand, counted from the first of those seen.
+        """
         call = AttentionCall(
-            query=self._split(self.queries(tokens)),
+            query=self.relation.rotate(self._split(self.queries(tokens)), stand),
             key=seen.keys,
             value=seen.values,
             pattern=self.pattern,
             key_observed=key_observed,
             dropout=self.dropout if self.training else 0.0,
+            bias=self.relation.bias(),
+            stand=beside,
         )
         heads = attend(call, backend=self.backend)
         return self.output(heads.transpose(1, 2).flatten(2))

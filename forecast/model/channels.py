@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from forecast.attention.pattern import Full
+from forecast.attention.patterns import Full
 from forecast.model.layers import EncoderLayer, LayerConfig
 
 

@@ -4,14 +4,15 @@ from typing import Literal, Self
 
 from pydantic import PositiveInt, model_validator
 
+from forecast.attention.patterns import AnyPattern, Full
 from forecast.config import config
 from forecast.linear import Measure
 from forecast.losses import AnyHead, Quantile
-from forecast.model.decoding import AnyDecoder, Autoregressive, Direct
+from forecast.model.decoding import AnyDecoder, Autoregressive
 from forecast.model.draft import Ridge
 from forecast.model.layers import LayerConfig
 from forecast.model.scaling import MeanStd, Scaling
-from forecast.position import NoPosition, Position, Sinusoidal
+from forecast.position import Position, Sinusoidal
 from forecast.transform import Difference, Identity, Transform
 
 
@@ -31,6 +32,9 @@ class ModelConfig:
     num_encoder_layers: PositiveInt = 2
 
     layer: LayerConfig = LayerConfig()
+
+    pattern: AnyPattern = Full()
+    """Which tokens of the context see each other; the decoder has one of its own."""
 
     position: Position = Sinusoidal()
 
@@ -65,10 +69,6 @@ class ModelConfig:
     def _fits_together(self) -> Self:
         if self.layer.d_model % self.layer.num_heads:
             raise ValueError(f"d_model {self.layer.d_model} must be a multiple of num_heads {self.layer.num_heads}")
-        if isinstance(self.decoder, Direct) and isinstance(self.position, NoPosition) and self.draft is None:
-            raise ValueError(
-                "decoder 'direct' tells the steps of the horizon apart by position; choose another than 'none'"
-            )
         if isinstance(self.transform, Difference):
             self._check_difference(self.transform)
         if self.draft_context > self.context_length:

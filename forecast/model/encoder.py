@@ -6,12 +6,12 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from forecast.attention.pattern import Full
+from forecast.attention.patterns import Pattern
 from forecast.model.channels import ChannelMixing
 from forecast.model.covariates import Beside
 from forecast.model.layers import EncoderLayer, LayerConfig
 from forecast.model.patching import PatchEmbedding, patch_from_right
-from forecast.position import PositionEncoding
+from forecast.position import Position
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,16 +31,18 @@ class Encoder(nn.Module):
         *,
         patch_length: int,
         num_layers: int,
-        position: PositionEncoding,
+        position: Position,
+        num_positions: int,
+        pattern: Pattern,
         num_covariate_features: int = 0,
         mixing: ChannelMixing | None = None,
     ):
         super().__init__()
         self.patch_length = patch_length
         self.embedding = PatchEmbedding((2 + num_covariate_features) * patch_length, layer.d_model)
-        self.position = position
+        self.position = position.build(layer.d_model, num_positions=num_positions)
         self.dropout = nn.Dropout(layer.dropout)
-        self.layers = nn.ModuleList(EncoderLayer(layer, pattern=Full()) for _ in range(num_layers))
+        self.layers = nn.ModuleList(EncoderLayer(layer, pattern=pattern, position=position) for _ in range(num_layers))
         self.norm = layer.final_norm()
         self.mixing = mixing
 

@@ -11,11 +11,16 @@ from torch import Tensor, nn
 from forecast.attention.cache import Cache, KeysValues
 from forecast.attention.choice import Backend
 from forecast.attention.multihead import MultiHeadAttention
-from forecast.attention.pattern import Causal, Full, Pattern
+from forecast.attention.patterns import Full, Pattern
+from forecast.attention.relation import Stand
 from forecast.config import config
 from forecast.feedforward import FeedForward, Gelu
+from forecast.position import NoPosition, Position
 
 Sublayer = Callable[[Tensor], Tensor]
+
+UNPLACED = NoPosition()
+ORIGIN = Stand()
 
 
 @config
@@ -42,7 +47,7 @@ class LayerConfig:
 
     attention_backend: Backend = "auto"
 
-    def attention(self, pattern: Pattern) -> MultiHeadAttention:
+    def attention(self, pattern: Pattern, *, position: Position) -> MultiHeadAttention:
         """Build one attention."""
         return MultiHeadAttention(
             self.d_model,
@@ -50,6 +55,7 @@ class LayerConfig:
             pattern=pattern,
             backend=self.attention_backend,
             dropout=self.attention_dropout,
+            relation=position.relate(self.num_heads, head_dim=self.d_model // self.num_heads),
         )
 
     def normalisation(self) -> nn.Module:
@@ -95,9 +101,9 @@ class PostNorm(nn.Module):
 class EncoderLayer(nn.Module):
     """Self-attention, then feed-forward."""
 
-    def __init__(self, layer: LayerConfig, *, pattern: Pattern):
+    def __init__(self, layer: LayerConfig, *, pattern: Pattern, position: Position = UNPLACED):
         super().__init__()
-        self.attention = layer.attention(pattern)
+        self.attention = layer.attention(pattern, position=position)
         self.feed_forward = layer.feed_forward.build(layer.d_model, dropout=layer.dropout)
         self.around_attention = layer.residual()
         self.around_feed_forward = layer.residual()
@@ -116,10 +122,10 @@ class EncoderLayer(nn.Module):
 class DecoderLayer(nn.Module):
     """Self-attention among the horizon, cross-attention to the context, then feed-forward."""
 
-    def __init__(self, layer: LayerConfig, *, pattern: Pattern):
+    def __init__(self, layer: LayerConfig, *, pattern: Pattern, position: Position = UNPLACED):
         super().__init__()
-        self.self_attention = layer.attention(pattern)
-        self.cross_attention = layer.attention(Full())
+        self.self_attention = layer.attention(pattern, position=position)
+        self.cross_attention = layer.attention(Full(), position=position)
         self.feed_forward = layer.feed_forward.build(layer.d_model, dropout=layer.dropout)
         self.around_self_attention = layer.residual()
         self.around_cross_attention = layer.residual()
@@ -127,7 +133,7 @@ class DecoderLayer(nn.Module):
 
     def project_memory(self, memory: Float[Tensor, "batch memory d_model"]) -> KeysValues:
         """Project the encoder's tokens as this layer will look at them."""
-        return self.cross_attention.project(memory)
+        return self.cross_attention.project(memory, stand=Stand(first=-float(memory.shape[1])))
 
     def forward(
         self,
@@ -136,16 +142,22 @@ class DecoderLayer(nn.Module):
         memory: KeysValues,
         memory_observed: Bool[Tensor, "batch memory"] | None,
         cache: Cache | None = None,
+        own: Stand = ORIGIN,
+        ahead: Stand = ORIGIN,
     ) -> Float[Tensor, "batch token d_model"]:
-        """Decode tokens; with a cache they are the newest ones, and look at those decoded before as well."""
-        look_back = partial(self.cross_attention, seen=memory, key_observed=memory_observed)
-        tokens = self.around_self_attention(tokens, partial(self._look_around, cache=cache))
+        """Decode tokens; with a cache they are the newest ones, and look at those decoded before as well.
+
+        They stand at `own` among themselves and at `ahead` behind the memory, counted in tokens of it from its end.
+        """
+        beside = ahead.moved(float(memory.keys.shape[2]))
+        look_back = partial(self.cross_attention, seen=memory, key_observed=memory_observed, stand=ahead, beside=beside)
+        tokens = self.around_self_attention(tokens, partial(self._look_around, cache=cache, own=own))
         tokens = self.around_cross_attention(tokens, look_back)
         return self.around_feed_forward(tokens, self.feed_forward)
 
-    def _look_around(self, normed: Tensor, *, cache: Cache | None) -> Tensor:
-        own = self.self_attention.project(normed)
-        return self.self_attention(normed, cache.append(own) if cache else own)
+    def _look_around(self, normed: Tensor, *, cache: Cache | None, own: Stand) -> Tensor:
+        new = self.self_attention.project(normed, stand=own)
+        return self.self_attention(normed, cache.append(new) if cache else new, stand=own)
 
 
 class LayerList(nn.ModuleList):
@@ -158,9 +170,9 @@ class LayerList(nn.ModuleList):
 class DecoderStack(nn.Module):
     """Decoder layers over one memory."""
 
-    def __init__(self, layer: LayerConfig, *, num_layers: int, pattern: Causal | Full):
+    def __init__(self, layer: LayerConfig, *, num_layers: int, pattern: Pattern, position: Position = UNPLACED):
         super().__init__()
-        self.layers = LayerList(DecoderLayer(layer, pattern=pattern) for _ in range(num_layers))
+        self.layers = LayerList(DecoderLayer(layer, pattern=pattern, position=position) for _ in range(num_layers))
         self.norm = layer.final_norm()
 
     def project_memory(self, memory: Float[Tensor, "batch memory d_model"]) -> list[KeysValues]:
@@ -174,9 +186,11 @@ class DecoderStack(nn.Module):
         memory: list[KeysValues],
         memory_observed: Bool[Tensor, "batch memory"] | None,
         caches: list[Cache] | None = None,
+        own: Stand = ORIGIN,
+        ahead: Stand = ORIGIN,
     ) -> Float[Tensor, "batch token d_model"]:
-        """Decode tokens through all layers."""
+        """Decode tokens through all layers; see `DecoderLayer` for where they stand."""
         for number, layer in enumerate(self.layers):
-            cache = caches[number] if caches else None
-            tokens = layer(tokens, memory=memory[number], memory_observed=memory_observed, cache=cache)
+            look = partial(layer, memory=memory[number], memory_observed=memory_observed, own=own, ahead=ahead)
+            tokens = look(tokens, cache=caches[number] if caches else None)
         return self.norm(tokens)

@@ -41,7 +41,6 @@ class ForecastModel(nn.Module):
         self.config = config
         self.transform = config.transform.build()
         self.schema = covariates or CovariateSchema()
-        num_positions = num_patches(config.context_length, patch_length=config.patch_length)
         features = CovariateFeatures(self.schema, d_model=config.layer.d_model) if self.schema else None
         mixing = None
         if config.channels == "mixed":
@@ -50,7 +49,9 @@ class ForecastModel(nn.Module):
             config.layer,
             patch_length=config.patch_length,
             num_layers=config.num_encoder_layers,
-            position=config.position.build(config.layer.d_model, num_positions=num_positions),
+            position=config.position,
+            num_positions=num_patches(config.context_length, patch_length=config.patch_length),
+            pattern=config.pattern,
             num_covariate_features=0 if features is None else features.num_context,
             mixing=mixing,
         )
@@ -59,6 +60,7 @@ class ForecastModel(nn.Module):
                 config.layer,
                 config.position,
                 horizon=config.horizon,
+                context_patch_length=config.patch_length,
                 num_parameters=config.head.num_parameters,
                 has_draft=config.draft is not None,
                 num_ahead=0 if features is None else features.num_ahead,

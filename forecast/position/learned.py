@@ -1,20 +1,21 @@
 """Learned positions: one trained vector a position, and a clear error beyond the last."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from jaxtyping import Float, Int64
 from torch import Tensor, nn
 
 from forecast.config import config
 from forecast.errors import ContextTooLong
-from forecast.position.base import PositionEncoding
+from forecast.position.base import PositionEncoding, Scheme
 
 
 @config
-class Learned:
+class Learned(Scheme):
     """A table of trained vectors."""
 
     kind: Literal["learned"] = "learned"
+    adds: ClassVar[bool] = True
 
     def build(self, d_model: int, *, num_positions: int) -> PositionEncoding:
         """Give a table for the positions seen in training."""

@@ -1,7 +1,7 @@
 """Sinusoidal positions: fixed waves of geometric wavelengths, defined for every position."""
 
 import math
-from typing import Literal
+from typing import ClassVar, Literal
 
 import torch
 from jaxtyping import Float, Int64
@@ -9,14 +9,15 @@ from pydantic import PositiveFloat
 from torch import Tensor
 
 from forecast.config import config
-from forecast.position.base import PositionEncoding
+from forecast.position.base import PositionEncoding, Scheme
 
 
 @config
-class Sinusoidal:
+class Sinusoidal(Scheme):
     """Sines and cosines of the position (Vaswani et al. 2017, section 3.5)."""
 
     kind: Literal["sinusoidal"] = "sinusoidal"
+    adds: ClassVar[bool] = True
 
     longest_wavelength: PositiveFloat = 10_000.0
     """In units of 2 pi tokens."""

@@ -70,7 +70,8 @@ def test_a_section_that_does_not_fit_is_refused_with_its_path(sections, message)
         ({"layer": {"d_modle": 3}}, "model.layer.d_modle: unknown key; did you mean 'd_model'?"),
         (
             {"position": {"kind": "sinus"}},
-            "model.position: unknown kind 'sinus'; choose one of 'none', 'sinusoidal', 'learned'",
+            "model.position: unknown kind 'sinus'; choose one of 'none', 'sinusoidal', 'learned', 'rope', 'alibi', "
+            "'relative'",
         ),
         ({"position": "learned"}, "model.position: must be a section of keys, got 'learned'"),
         (
@@ -92,8 +93,9 @@ def test_a_section_that_does_not_fit_is_refused_with_its_path(sections, message)
         ),
         ({"layer": {"d_model": 10, "num_heads": 4}}, "model: d_model 10 must be a multiple of num_heads 4"),
         (
-            {"decoder": {"kind": "direct"}, "position": {"kind": "none"}},
-            "model: decoder 'direct' tells the steps of the horizon apart by position; choose another than 'none'",
+            {"decoder": {"kind": "autoregressive", "pattern": {"kind": "local", "left": 3}}},
+            "model.decoder: decoder 'autoregressive' cannot look ahead and pattern 'local' does; choose 'causal', "
+            "'local' with right 0, or 'sparse' with causal true",
         ),
         (
             {"draft": {"context_length": 9}},

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from torch import Tensor
 
-from forecast.attention.pattern import AttentionCall
+from forecast.attention.call import AttentionCall
 
 
 class Kernel(ABC):

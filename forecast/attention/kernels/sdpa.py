@@ -1,17 +1,20 @@
 """The kernel of PyTorch: fused, memory linear in the length on CPU and CUDA."""
 
+from collections.abc import Callable
 from typing import ClassVar
 
+import torch
 from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional
 
+from forecast.attention.call import AttentionCall
 from forecast.attention.kernels.base import Kernel
-from forecast.attention.pattern import AttentionCall, Causal, Full
+from forecast.attention.patterns import Causal, Full
 
 
 class SdpaKernel(Kernel):
-    """`torch.nn.functional.scaled_dot_product_attention`; a mask is written out only where the pattern needs one."""
+    """`torch.nn.functional.scaled_dot_product_attention`; a mask is written out only where nothing cheaper is exact."""
 
     name: ClassVar[str] = "sdpa"
 
@@ -20,20 +23,40 @@ class SdpaKernel(Kernel):
         return None
 
     def run(self, call: AttentionCall) -> Float[Tensor, "batch head query value_dim"]:
-        """Choose the cheapest exact form: no mask, the causal flag, or the written mask."""
-        if call.key_observed is None and _sees_all(call):
-            return _fused(call)
-        if call.key_observed is None and _is_square_causal(call):
-            return _fused(call, is_causal=True)
-        mask = call.mask()
-        output = _fused(call, mask=mask)
-        return output.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0)
+        """Take the first form that serves, the cheapest first."""
+        return next(output for form in FORMS if (output := form(call)) is not None)
 
 
-def _fused(call: AttentionCall, *, mask: Tensor | None = None, is_causal: bool = False) -> Tensor:
+def whole(call: AttentionCall) -> Tensor | None:
+    """Attend where every query sees every key."""
+    return fused(call) if _is_plain(call) and _sees_all(call) else None
+
+
+def triangle(call: AttentionCall) -> Tensor | None:
+    """Attend where queries see what stands before them."""
+    return fused(call, is_causal=True) if _is_plain(call) and _is_square_causal(call) else None
+
+
+def written(call: AttentionCall) -> Tensor:
+    """Attend under the written mask and bias: exact for every call, memory grows with query x key."""
+    mask, bias = call.mask(), call.written_bias()
+    added = mask if bias is None else bias.to(call.query.dtype).masked_fill(~mask, -torch.inf)
+    return fused(call, mask=added).masked_fill(~mask.any(dim=-1, keepdim=True), 0.0)
+
+
+FORMS: tuple[Callable[[AttentionCall], Tensor | None], ...] = (whole, triangle, written)
+"""Each gives the output where it serves the call, else None; the last serves all."""
+
+
+def fused(call: AttentionCall, *, mask: Tensor | None = None, is_causal: bool = False) -> Tensor:
+    """Call PyTorch's kernel with what of the call is not in the mask."""
     return functional.scaled_dot_product_attention(
         call.query, call.key, call.value, attn_mask=mask, dropout_p=call.dropout, is_causal=is_causal
     )
+
+
+def _is_plain(call: AttentionCall) -> bool:
+    return call.key_observed is None and call.bias is None
 
 
 def _sees_all(call: AttentionCall) -> bool:

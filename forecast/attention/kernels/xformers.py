@@ -13,8 +13,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from forecast.attention.call import AttentionCall
 from forecast.attention.kernels.base import Kernel
-from forecast.attention.pattern import AttentionCall, Causal
+from forecast.attention.patterns import Causal, Full
 from forecast.errors import BackendUnavailable
 
 BIAS_ALIGNMENT = 8  # fused kernels read a bias in 16-byte rows: 8 halves
@@ -40,7 +41,7 @@ class XformersKernel(Kernel):
         query, key, value = (tensor.transpose(1, 2) for tensor in (call.query, call.key, call.value))
         output = fmha().memory_efficient_attention(query, key, value, attn_bias=bias_of(call), p=call.dropout)
         output = output.transpose(1, 2)
-        if call.key_observed is None:
+        if not _is_written(call):
             return output
         return output.masked_fill(~call.mask().any(dim=-1, keepdim=True), 0.0)
 
@@ -74,14 +75,18 @@ def _import_once() -> ModuleType | str:
 
 def bias_of(call: AttentionCall) -> Any:
     """Translate pattern and hidden keys to the bias that xformers understands; None hides nothing."""
-    if call.key_observed is not None:
+    if _is_written(call):
         return _written_bias(call)
-    if not isinstance(call.pattern, Causal) or call.num_queries == 1:
+    if isinstance(call.pattern, Full) or call.num_queries == 1:
         return None
     biases = fmha().attn_bias
     # The plain triangle is aligned at the top left and refused when the sides differ; ours is at the bottom right.
     square = call.num_queries == call.num_keys
     return biases.LowerTriangularMask() if square else biases.LowerTriangularFromBottomRightMask()
+
+
+def _is_written(call: AttentionCall) -> bool:
+    return not (isinstance(call.pattern, Full | Causal) and call.key_observed is None and call.bias is None)
 
 
 def operator_name(call: AttentionCall) -> str:
@@ -118,4 +123,7 @@ def _written_bias(call: AttentionCall) -> Tensor:
     batch, heads, queries, _ = call.query.shape
     width = -(-call.num_keys // BIAS_ALIGNMENT) * BIAS_ALIGNMENT
     buffer = torch.zeros(batch, heads, queries, width, dtype=call.query.dtype, device=call.query.device)
-    return buffer.narrow(-1, 0, call.num_keys).masked_fill_(hidden, -torch.inf)
+    written = buffer.narrow(-1, 0, call.num_keys)
+    if (bias := call.written_bias()) is not None:
+        written.add_(bias)
+    return written.masked_fill_(hidden, -torch.inf)

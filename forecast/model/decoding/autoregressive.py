@@ -14,7 +14,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from forecast.attention.cache import Cache
-from forecast.attention.pattern import Causal
+from forecast.attention.patterns import AnyPattern, Causal
+from forecast.attention.relation import Stand
 from forecast.config import config
 from forecast.model.decoding.base import Decoder, Known, Setting, Target
 from forecast.model.encoder import add_static
@@ -36,20 +37,23 @@ class Autoregressive:
 
     num_layers: PositiveInt = 1
 
+    pattern: AnyPattern = Causal()
+    """Which patches before it a patch sees."""
+
     @model_validator(mode="after")
-    def _whole_patches(self) -> Self:
+    def _fits_together(self) -> Self:
+        if self.pattern.looks_ahead:
+            raise ValueError(
+                f"decoder 'autoregressive' cannot look ahead and pattern {self.pattern.kind!r} does; choose 'causal', "
+                f"'local' with right 0, or 'sparse' with causal true"
+            )
         if (self.label_length or self.patch_length) % self.patch_length:
             raise ValueError(f"label_length {self.label_length} must be a multiple of patch_length {self.patch_length}")
         return self
 
     def build(self, setting: Setting) -> Decoder:
         """Build the decoder for a trained horizon."""
-        return AutoregressiveDecoder(
-            setting,
-            patch_length=self.patch_length,
-            num_label_patches=(self.label_length or self.patch_length) // self.patch_length,
-            num_layers=self.num_layers,
-        )
+        return AutoregressiveDecoder(setting, self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,9 +82,10 @@ class Shown:
 class AutoregressiveDecoder(Decoder):
     """Causal self-attention over label and target patches, cross-attention to the context."""
 
-    def __init__(self, setting: Setting, *, patch_length: int, num_label_patches: int, num_layers: int):
+    def __init__(self, setting: Setting, config: Autoregressive):
         super().__init__()
-        d_model = setting.layer.d_model
+        d_model, patch_length = setting.layer.d_model, config.patch_length
+        num_label_patches = (config.label_length or patch_length) // patch_length
         num_positions = num_label_patches + num_patches(setting.horizon, patch_length=patch_length) - 1
         num_features = (4 if setting.has_draft else 2) + setting.num_ahead
         self.patch_length = patch_length
@@ -89,7 +94,11 @@ class AutoregressiveDecoder(Decoder):
         self.output = setting.output(patch_length=patch_length)
         self.embedding = PatchEmbedding(num_features * patch_length, d_model)
         self.dropout = nn.Dropout(setting.layer.dropout)
-        self.stack = DecoderStack(setting.layer, num_layers=num_layers, pattern=Causal())
+        self.stack = DecoderStack(
+            setting.layer, num_layers=config.num_layers, pattern=config.pattern, position=setting.position
+        )
+        # A token stands where the patch lies that is forecast from it.
+        self.ahead = setting.ahead(patch_length=patch_length, first_patch=1 - num_label_patches)
 
     @property
     def label_length(self) -> int:
@@ -102,7 +111,7 @@ class AutoregressiveDecoder(Decoder):
         shown, drafts = self._shifted(known, target)
         tokens = self._embed(shown, known, first_position=0)
         memory = self.stack.project_memory(known.memory.tokens)
-        decoded = self.stack(tokens, memory=memory, memory_observed=known.memory.observed)
+        decoded = self.stack(tokens, memory=memory, memory_observed=known.memory.observed, ahead=self.ahead)
         first = self.num_label_patches - 1
         ahead = None if shown.ahead is None else shown.ahead[:, first:]
         return self.output(decoded[:, first:], drafts, ahead)[:, :horizon]
@@ -117,8 +126,15 @@ class AutoregressiveDecoder(Decoder):
         shown, position, forecast = self._label(known, drafts, ahead), 0, []
         for patch in range(count):
             tokens = self._embed(shown, known, first_position=position)
+            decoded = self.stack(
+                tokens,
+                memory=memory,
+                memory_observed=known.memory.observed,
+                caches=caches,
+                own=Stand(first=float(position)),
+                ahead=self.ahead.moved(position * self.ahead.step),
+            )
             position += tokens.shape[1]
-            decoded = self.stack(tokens, memory=memory, memory_observed=known.memory.observed, caches=caches)
             coming = _patch(ahead, self.num_label_patches + patch)
             forecast.append(self.output(decoded[:, -1:], _patch(drafts, patch), coming))
             shown = Shown(

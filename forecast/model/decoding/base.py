@@ -7,6 +7,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from forecast.attention.relation import Stand
 from forecast.model.encoder import Memory
 from forecast.model.layers import LayerConfig
 from forecast.position import Position
@@ -44,11 +45,18 @@ class Setting:
     layer: LayerConfig
     position: Position
     horizon: int
+    context_patch_length: int
+    """Steps of one token of the encoder."""
     num_parameters: int
     """Of the head, a step."""
     has_draft: bool
     num_ahead: int = 0
     """Features of a step that are known ahead."""
+
+    def ahead(self, *, patch_length: int, first_patch: int) -> Stand:
+        """Give where the patches of a decoder stand behind the context, in tokens of the encoder."""
+        step = patch_length / self.context_patch_length
+        return Stand(first=first_patch * step, step=step)
 
     def output(self, *, patch_length: int) -> "PatchOutput":
         """Build the last layer of a decoder."""

@@ -7,12 +7,13 @@ from jaxtyping import Float
 from pydantic import PositiveInt
 from torch import Tensor, nn
 
-from forecast.attention.pattern import Full
+from forecast.attention.patterns import AnyPattern, Full
 from forecast.config import config
 from forecast.model.decoding.base import Decoder, Known, Setting, Target
 from forecast.model.encoder import add_static
 from forecast.model.layers import DecoderStack
 from forecast.model.patching import PatchEmbedding, num_patches, patch_from_left
+from forecast.position import Learned
 
 
 @config
@@ -26,27 +27,35 @@ class Direct:
 
     num_layers: PositiveInt = 1
 
+    pattern: AnyPattern = Full()
+    """Which queries of the horizon see each other."""
+
     def build(self, setting: Setting) -> Decoder:
         """Build the decoder for a trained horizon."""
-        return DirectDecoder(setting, patch_length=self.patch_length, num_layers=self.num_layers)
+        return DirectDecoder(setting, self)
 
 
 class DirectDecoder(Decoder):
     """Horizon queries that see each other and the context."""
 
-    def __init__(self, setting: Setting, *, patch_length: int, num_layers: int):
+    def __init__(self, setting: Setting, config: Direct):
         super().__init__()
-        d_model = setting.layer.d_model
+        d_model, patch_length = setting.layer.d_model, config.patch_length
         self.patch_length = patch_length
         self.num_queries = num_patches(setting.horizon, patch_length=patch_length)
-        self.position = setting.position.build(d_model, num_positions=self.num_queries)
+        # Queries are alike but for this: where a scheme adds nothing to tokens, a table of their fixed number does.
+        scheme = setting.position if setting.position.adds else Learned()
+        self.position = scheme.build(d_model, num_positions=self.num_queries)
+        self.ahead = setting.ahead(patch_length=patch_length, first_patch=0)
         self.output = setting.output(patch_length=patch_length)
         self.query = nn.Parameter(torch.zeros(d_model))
         self.draft_embedding = PatchEmbedding(patch_length, d_model) if setting.has_draft else None
         num_ahead = setting.num_ahead * patch_length
         self.covariate_embedding = PatchEmbedding(num_ahead, d_model) if num_ahead else None
         self.dropout = nn.Dropout(setting.layer.dropout)
-        self.stack = DecoderStack(setting.layer, num_layers=num_layers, pattern=Full())
+        self.stack = DecoderStack(
+            setting.layer, num_layers=config.num_layers, pattern=config.pattern, position=setting.position
+        )
 
     @property
     def label_length(self) -> int:
@@ -72,5 +81,5 @@ class DirectDecoder(Decoder):
             queries = queries + self.covariate_embedding(ahead)
         queries = self.dropout(add_static(queries, known.static))
         memory = self.stack.project_memory(known.memory.tokens)
-        decoded = self.stack(queries, memory=memory, memory_observed=known.memory.observed)
+        decoded = self.stack(queries, memory=memory, memory_observed=known.memory.observed, ahead=self.ahead)
         return self.output(decoded, drafts, ahead)

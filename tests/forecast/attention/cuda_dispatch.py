@@ -16,9 +16,10 @@ torch.cuda.get_device_capability = lambda device=None: (9, 0)
 torch.backends.cuda.is_flash_attention_available = lambda: True
 sys.path.insert(0, str(Path(__file__).parents[3]))
 
+from forecast.attention.call import AttentionCall  # noqa: E402
 from forecast.attention.choice import choose  # noqa: E402
 from forecast.attention.kernels.xformers import fmha, operator_name  # noqa: E402
-from forecast.attention.pattern import AttentionCall, Causal, Full  # noqa: E402
+from forecast.attention.patterns import Causal, Full  # noqa: E402
 
 
 def operator(pattern, dtype, *, queries=64, head_dim=64, hidden=False) -> str:

@@ -11,19 +11,36 @@ import pytest
 import torch
 
 from forecast.attention import choice
+from forecast.attention.biases import BucketBias, SlopeBias
+from forecast.attention.call import AttentionCall
 from forecast.attention.choice import KERNELS, attend, choose
 from forecast.attention.kernels.reference import ReferenceKernel, attention_weights
 from forecast.attention.kernels.xformers import bias_of
-from forecast.attention.pattern import AttentionCall, Causal, Full, Pattern
+from forecast.attention.patterns import Causal, Full, Local, Pattern, Sparse
 from forecast.errors import BackendUnavailable
 
 REPOSITORY = Path(__file__).parents[3]
 CPU_KERNELS = [name for name in KERNELS if name != "xformers"]
-PATTERNS = [Full(), Causal()]
+PATTERNS = [
+    Full(),
+    Causal(),
+    Local(left=2, right=1),
+    Local(left=2, right=0),
+    Sparse(left=1, right=0, num_global=1, num_random_blocks=1, block_length=2, season=3),
+    Sparse(left=1, num_global=1, num_random_blocks=1, block_length=2, causal=True),
+]
+LOOKING_BACK = [pattern for pattern in PATTERNS if not pattern.looks_ahead]
+BIASES = {
+    "no bias": None,
+    "slopes": SlopeBias(torch.tensor([0.5, 0.1, 0.0])),
+    "buckets": BucketBias(torch.linspace(-2, 2, 24).view(3, 8), 16),
+}
 SHAPES = [(5, 5), (1, 7), (3, 8)]  # queries, keys: a full pass, a decoding step, a stretch of new tokens
 
 
-def make_call(pattern: Pattern, *, queries: int = 5, keys: int = 5, hidden: bool = False, dtype=torch.float32):
+def make_call(
+    pattern: Pattern, *, queries: int = 5, keys: int = 5, hidden: bool = False, dtype=torch.float32, bias=None
+):
     generator = torch.Generator().manual_seed(7)
 
     def draw(length: int) -> torch.Tensor:
@@ -34,15 +51,16 @@ def make_call(pattern: Pattern, *, queries: int = 5, keys: int = 5, hidden: bool
         observed = torch.ones(2, keys, dtype=torch.bool)
         observed[0, :2] = False
         observed[1] = False
-    return AttentionCall(draw(queries), draw(keys), draw(keys), pattern=pattern, key_observed=observed)
+    return AttentionCall(draw(queries), draw(keys), draw(keys), pattern=pattern, key_observed=observed, bias=bias)
 
 
 @pytest.mark.parametrize("hidden", [False, True])
 @pytest.mark.parametrize(("queries", "keys"), SHAPES)
-@pytest.mark.parametrize("pattern", PATTERNS, ids=lambda pattern: pattern.kind)
+@pytest.mark.parametrize("pattern", PATTERNS, ids=repr)
+@pytest.mark.parametrize("bias", BIASES)
 @pytest.mark.parametrize("name", CPU_KERNELS)
-def test_kernel_equals_the_reference(name, pattern, queries, keys, hidden):
-    call = make_call(pattern, queries=queries, keys=keys, hidden=hidden)
+def test_kernel_equals_the_reference(name, bias, pattern, queries, keys, hidden):
+    call = make_call(pattern, queries=queries, keys=keys, hidden=hidden, bias=BIASES[bias])
     expected = ReferenceKernel().run(call)
     torch.testing.assert_close(KERNELS[name].run(call), expected, atol=1e-6, rtol=0)
 
@@ -97,7 +115,7 @@ def test_large_scores_stay_finite(dtype):
 
 
 @pytest.mark.parametrize("name", CPU_KERNELS)
-@pytest.mark.parametrize("pattern", [Causal()], ids=lambda pattern: pattern.kind)
+@pytest.mark.parametrize("pattern", LOOKING_BACK, ids=repr)
 def test_future_keys_never_reach_an_earlier_query(name, pattern):
     call = make_call(pattern)
     changed = AttentionCall(call.query, call.key.clone(), call.value.clone(), pattern=pattern)
@@ -137,7 +155,7 @@ def test_backend_asked_for_never_falls_back():
         attend(make_call(Full()), backend="xformers")
 
 
-@pytest.mark.parametrize("pattern", PATTERNS, ids=lambda pattern: pattern.kind)
+@pytest.mark.parametrize("pattern", [Full(), Causal()], ids=repr)
 @pytest.mark.parametrize(("queries", "keys"), SHAPES)
 def test_bias_of_xformers_hides_what_the_definition_hides(pattern, queries, keys):
     call = make_call(pattern, queries=queries, keys=keys)

@@ -31,6 +31,33 @@ KINDS: dict[str, dict[str, Any]] = {
         "position": {"kind": "none"},
         "layer": {"norm": "rms", "feed_forward": {"kind": "swiglu"}},
     },
+    "rope": {"position": {"kind": "rope"}},
+    "direct, rope, patches of another length": {
+        "position": {"kind": "rope"},
+        "decoder": {"kind": "direct", "patch_length": 6},
+    },
+    "alibi from a label": {
+        "position": {"kind": "alibi", "num_flat_heads": 1},
+        "decoder": {"kind": "autoregressive", "patch_length": 4, "label_length": 8},
+    },
+    "direct, learned alibi": {
+        "position": {"kind": "alibi", "learned": True},
+        "decoder": {"kind": "direct", "patch_length": 4},
+    },
+    "relative": {"position": {"kind": "relative"}},
+    "local": {
+        "pattern": {"kind": "local", "left": 2, "right": 1},
+        "decoder": {"kind": "autoregressive", "patch_length": 2, "pattern": {"kind": "local", "left": 2, "right": 0}},
+    },
+    "sparse": {
+        "position": {"kind": "rope"},
+        "pattern": {"kind": "sparse", "left": 1, "right": 1, "num_global": 1, "block_length": 2, "season": 3},
+        "decoder": {
+            "kind": "autoregressive",
+            "patch_length": 2,
+            "pattern": {"kind": "sparse", "left": 1, "num_global": 1, "block_length": 2, "causal": True},
+        },
+    },
     "student_t": {"head": {"kind": "student_t"}, "decoder": {"kind": "direct", "patch_length": 12}},
     "mse": {"head": {"kind": "mse"}},
     "mae": {"head": {"kind": "mae"}},

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from forecast.attention.cache import Cache
 from forecast.attention.choice import KERNELS
 from forecast.attention.multihead import MultiHeadAttention
-from forecast.attention.pattern import Causal, Full, Pattern
+from forecast.attention.patterns import Causal, Full, Pattern
 from forecast.feedforward import Gelu, Relu
 from forecast.model.layers import DecoderLayer, DecoderStack, EncoderLayer, LayerConfig
 

@@ -1,0 +1,14 @@
+"""Attention patterns: one file each, one line in the union."""
+
+from typing import Annotated
+
+from forecast.attention.patterns.base import Pattern
+from forecast.attention.patterns.causal import Causal
+from forecast.attention.patterns.full import Full
+from forecast.attention.patterns.local import Local
+from forecast.attention.patterns.sparse import Sparse
+from forecast.config import Tagged
+
+AnyPattern = Annotated[Full | Causal | Local | Sparse, Tagged]
+
+__all__ = ["AnyPattern", "Causal", "Full", "Local", "Pattern", "Sparse"]
