@@ -6,10 +6,10 @@ from typing import ClassVar
 import torch
 from jaxtyping import Float
 from torch import Tensor
-from torch.nn import functional
 
 from forecast.attention.call import AttentionCall
 from forecast.attention.kernels.base import Kernel
+from forecast.attention.kernels.fused import fused
 from forecast.attention.patterns import Causal, Full
 
 
@@ -46,13 +46,6 @@ def written(call: AttentionCall) -> Tensor:
 
 FORMS: tuple[Callable[[AttentionCall], Tensor | None], ...] = (whole, triangle, written)
 """Each gives the output where it serves the call, else None; the last serves all."""
-
-
-def fused(call: AttentionCall, *, mask: Tensor | None = None, is_causal: bool = False) -> Tensor:
-    """Call PyTorch's kernel with what of the call is not in the mask."""
-    return functional.scaled_dot_product_attention(
-        call.query, call.key, call.value, attn_mask=mask, dropout_p=call.dropout, is_causal=is_causal
-    )
 
 
 def _is_plain(call: AttentionCall) -> bool:
