@@ -15,7 +15,6 @@ from api.told import check_told
 from forecast.card import Card
 from forecast.errors import ConfigError, DataError, FrequencyError
 from forecast.frames.answer import levels_of
-from forecast.frames.features import calendar_names
 from forecast.frames.frequency import Frequency
 from forecast.frames.panel import Panel
 from forecast.frames.regular import PreparedSeries, prepare_regular
@@ -142,7 +141,8 @@ def _prepared(request: ForecastRequest, starts: Starts, card: Card, *, horizon: 
             schema=card.covariates,
         )
     except FrequencyError as failure:
-        raise invalid("/freq", "wrong_frequency", str(failure)) from None
+        trained = f"the model was trained on steps of {card.frequency!r}"
+        raise invalid("/freq", "wrong_frequency", f"{failure}; {trained}") from None
     except ConfigError:  # holidays of years that nobody has fixed yet
         what = "the calendar that this model is told does not reach so far; send series of other years"
         raise invalid("/series/start", "outside_calendar", what) from None
@@ -163,24 +163,11 @@ def _series(request: ForecastRequest, starts: Starts, card: Card) -> RegularSeri
 
 def _frequency(request: ForecastRequest, card: Card) -> Frequency:
     try:
-        frequency = Frequency.parse(card.frequency if request.freq is None else request.freq)
+        return Frequency.parse(card.frequency if request.freq is None else request.freq)
     except FrequencyError:
         raise invalid(
             "/freq", "unknown_frequency", f"no such frequency is known; write for example {EXAMPLES}"
         ) from None
-    _check_calendar(frequency, card)
-    return frequency
-
-
-def _check_calendar(frequency: Frequency, card: Card) -> None:
-    """Refuse steps of which the features that the model is told cannot be made, or are others."""
-    try:
-        names = calendar_names(card.contract.calendar, frequency=frequency)
-    except ConfigError:  # an hour of integer time, a season of steps that have none
-        names = None
-    if names != tuple(covariate.name for covariate in card.covariates.calendar):
-        what = f"this model is told calendar features that steps of {frequency.text!r} do not have"
-        raise invalid("/freq", "wrong_frequency", f"{what}; it was trained on steps of {card.frequency!r}")
 
 
 def _faults(

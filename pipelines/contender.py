@@ -16,10 +16,13 @@ class ModelContender:
 
     model: ForecastModel
 
+    steps: int | None = None
+    """Steps of past that it is shown; None is as many as it was trained on."""
+
     @property
     def context_length(self) -> int:
-        """Steps of past that the model was trained on."""
-        return self.model.config.context_length
+        """Steps of past that it is shown."""
+        return self.steps or self.model.config.context_length
 
     @property
     def quantile_levels(self) -> tuple[float, ...]:

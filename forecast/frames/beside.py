@@ -12,10 +12,11 @@ from forecast.errors import DuplicateSteps, WrongType
 from forecast.frames.columns import Columns
 from forecast.frames.door import Table, read_side_table
 from forecast.frames.ids import SeriesIds, read_ids
+from forecast.frames.irregular import OnIrregular, move_to_steps, note_moves
 from forecast.frames.ledger import Ledger
 from forecast.frames.policies import OnDuplicate
 from forecast.frames.report import Finding
-from forecast.frames.rows import stamp_text
+from forecast.frames.rows import Group, stamp_text
 from forecast.frames.stamps import read_stamps
 from forecast.frames.stepped import Stepped
 
@@ -79,12 +80,14 @@ def lay_beside(
     entities: tuple[str | int, ...],
     num_channels: int,
     horizon: int,
+    on_irregular: OnIrregular,
     on_duplicate: OnDuplicate,
 ) -> Beside:
     """Find the step of every row; rows that are of no step of any series are dropped with a notice.
 
-    `entities` are the ids of the series of `stepped`, in their order, one for each `num_channels`. Series for which a
-    row comes twice are put at fault unless the policy says which row counts.
+    `entities` are the ids of the series of `stepped`, in their order, one for each `num_channels`. Rows beside the
+    steps are moved to one and reported where the policy says so. Series for which a row comes twice, maybe by a move,
+    are put at fault unless the policy says which row counts.
 
     Raises:
         WrongType: ids or stamps are of another type than the series'.
@@ -92,8 +95,9 @@ def lay_beside(
     owner, numbers = _owners(side, entities, ledger)
     group = owner * num_channels
     moments = _as_stamped(side, stepped).gather(numbers)
-    steps = stepped.axis.steps_at(group, moments=moments)
-    on_step = (stepped.axis.moments_at(group, steps=steps) == moments).to_numpy()
+    moved = move_to_steps(stepped.axis, group, moments=moments, policy=on_irregular)
+    steps = moved.steps
+    on_step = (moved.shifts == 0) | (on_irregular != "refuse")
     reach = stepped.lengths[group] + horizon
     within = on_step & (steps >= 0) & (steps < reach)
     laid = Beside(side.table, group[within], steps[within], numbers[within])
@@ -105,7 +109,9 @@ def lay_beside(
     for where, chosen in unused.items():
         # A row of a frame without ids is about every series: it is unused only where none of them has its step.
         _note(ledger, side, np.setdiff1d(numbers[chosen], laid.numbers), what=f"rows of covariates {where}")
-    return _each_step_once(laid, stepped, ledger, policy=on_duplicate)
+    ticks = moments.to_physical().to_numpy()[within]
+    _note_moves(laid, stepped, ledger, ticks=ticks, shifts=moved.shifts[within], policy=on_irregular)
+    return _each_step_once(laid, stepped, ledger, ticks=ticks, policy=on_duplicate)
 
 
 def _owners(
@@ -148,8 +154,34 @@ def _as_stamped(side: SideRows, stepped: Stepped) -> pl.Series:
     )
 
 
-def _each_step_once(laid: Beside, stepped: Stepped, ledger: Ledger, *, policy: OnDuplicate) -> Beside:
-    order = np.lexsort((laid.numbers if policy != "last" else -laid.numbers, laid.steps, laid.group))
+def _note_moves(
+    laid: Beside,
+    stepped: Stepped,
+    ledger: Ledger,
+    *,
+    ticks: Int64[np.ndarray, " row"],
+    shifts: Int64[np.ndarray, " row"],
+    policy: OnIrregular,
+) -> None:
+    """Report the rows that were moved, a series at a time; `ticks` say where they were."""
+    places = np.flatnonzero(shifts)
+    if not len(places):
+        return
+    places = places[np.lexsort((ticks[places], laid.group[places]))]
+    owners, first, counts = np.unique(laid.group[places], return_index=True, return_counts=True)
+    stamps = map(stamp_text, laid.table.times[laid.numbers[places[first]]])
+    known = zip(stepped.rows.series[stepped.rows.starts[owners]].tolist(), stamps, counts.tolist(), strict=True)
+    found = zip((Group(*one) for one in known), np.maximum.reduceat(shifts[places], first).tolist(), strict=True)
+    column, what = laid.table.columns.time, "rows of covariates"
+    note_moves(found, ledger, axis=stepped.axis, policy=policy, column=column, what=what)
+
+
+def _each_step_once(
+    laid: Beside, stepped: Stepped, ledger: Ledger, *, ticks: Int64[np.ndarray, " row"], policy: OnDuplicate
+) -> Beside:
+    """Leave one row a step; of rows that were moved to it the first is the earliest, as it is in the first frame."""
+    sign = -1 if policy == "last" else 1
+    order = np.lexsort((sign * laid.numbers, sign * ticks, laid.steps, laid.group))
     laid = Beside(laid.table, laid.group[order], laid.steps[order], laid.numbers[order])
     repeats = (np.diff(laid.group, prepend=-1) == 0) & (np.diff(laid.steps, prepend=-1) == 0)
     if not repeats.any():

@@ -26,7 +26,7 @@ from forecast.frames.door import Table, kind_of, read_table
 from forecast.frames.features import CalendarFeature
 from forecast.frames.ids import SeriesIds, read_ids
 from forecast.frames.irregular import OnIrregular, move_strays
-from forecast.frames.laying import Laying
+from forecast.frames.laying import Laying, check_calendar
 from forecast.frames.ledger import Ledger
 from forecast.frames.panel import Panel
 from forecast.frames.policies import (
@@ -78,7 +78,8 @@ class DataContract:
 
     on_irregular: OnIrregular = "refuse"
     """Stamps beside the steps of the frequency: refuse the series, or move each to the nearest step or to the one that
-    it lies in, and report the moves. Moving needs the `frequency`."""
+    it lies in, and report the moves. Moving needs the `frequency`. Rows of a second frame are moved by the same rule to
+    the steps of their series; where the series would be refused, they are left out and reported."""
 
     on_duplicate: OnDuplicate = "refuse"
     """Rows that share series and step: refuse the series, or keep the first, the last or the mean of the step."""
@@ -150,6 +151,7 @@ def prepare(
 
     Raises:
         DataError: its class says what is wrong, its message names series, column, first stamp, count and fix.
+        ConfigError: the contract makes other calendar features than those of `schema`.
     """
     contract = contract or DataContract()
     table = read_table(frame, contract.columns, covariates=contract.covariates.names)
@@ -161,13 +163,16 @@ def prepare(
     ledger = Ledger(spread.names, spread.times, table.columns)
     ledger.findings += [*_ignored(table), *converted, *stamps.findings]
     rows = Rows.sort(series=spread.series, moments=spread.moments, targets=targets)
-    stepped = _judge(_step(rows, ledger, contract, stamps, table), ledger, contract)
+    stepped = _step(rows, ledger, contract, stamps, table)
+    check_calendar(contract.calendar, schema, frequency=stepped.axis.frequency)
+    stepped = _judge(stepped, ledger, contract)
     stepped, laid = Laying(
         table=table,
         side=side,
         ids=ids,
         columns=contract.covariates,
         calendar=contract.calendar,
+        on_irregular=contract.on_irregular,
         on_duplicate=contract.on_duplicate,
         horizon=horizon,
         schema=schema,

@@ -2,13 +2,16 @@
 
 from dataclasses import dataclass
 
+from forecast.errors import ConfigError, FrequencyError
 from forecast.frames.beside import Beside, SideRows, lay_beside
 from forecast.frames.channels import leave_whole_entities
 from forecast.frames.covariate_columns import CovariateColumns, describe_covariates
 from forecast.frames.covariates import Covariates, CovariateSchema
 from forecast.frames.door import Table
 from forecast.frames.features import CalendarFeature, calendar_names
+from forecast.frames.frequency import Frequency
 from forecast.frames.ids import SeriesIds
+from forecast.frames.irregular import OnIrregular
 from forecast.frames.lay_covariates import FUTURE_FRAME, Layout, lay_covariates, note_unknown_categories
 from forecast.frames.ledger import Ledger
 from forecast.frames.policies import OnDuplicate
@@ -24,6 +27,7 @@ class Laying:
     ids: SeriesIds
     columns: CovariateColumns
     calendar: tuple[CalendarFeature, ...]
+    on_irregular: OnIrregular
     on_duplicate: OnDuplicate
     horizon: int
     schema: CovariateSchema | None
@@ -94,5 +98,36 @@ class Laying:
             entities=entities,
             num_channels=self._num_channels,
             horizon=self.horizon,
+            on_irregular=self.on_irregular,
             on_duplicate=self.on_duplicate,
         )
+
+
+def check_calendar(
+    calendar: tuple[CalendarFeature, ...], schema: CovariateSchema | None, *, frequency: Frequency
+) -> None:
+    """Refuse steps of which the calendar features that a model has learnt cannot be made; None has learnt nothing yet.
+
+    Raises:
+        FrequencyError: a feature means nothing for such steps.
+        ConfigError: the contract makes other features than the model is told.
+    """
+    if schema is None:
+        return
+    learnt = tuple(covariate.name for covariate in schema.calendar)
+    try:
+        made = calendar_names(calendar, frequency=frequency)
+    except ConfigError as failure:  # an hour of integer time, a season of steps that have none
+        what = f"this model is told calendar features that steps of {frequency.text!r} do not have"
+        fix = "give steps of the kind that it was trained on, or train a model on steps like these"
+        raise FrequencyError(f"{what}; {fix}", field="frequency") from failure
+    if made != learnt:
+        raise ConfigError(
+            f"the contract makes the calendar features {_listed(made)} and the model is told {_listed(learnt)}; give "
+            f"the calendar that the model was trained with",
+            field="calendar",
+        )
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return ", ".join(map(repr, names)) or "none"

@@ -18,7 +18,7 @@ from forecast.frames.door import Table
 from forecast.frames.frequency import Frequency
 from forecast.frames.grid import Grid, lay_out
 from forecast.frames.ids import SeriesIds
-from forecast.frames.laying import Laying
+from forecast.frames.laying import Laying, check_calendar
 from forecast.frames.ledger import Ledger
 from forecast.frames.panel import Panel
 from forecast.frames.policies import judge_missing, judge_short, note_constant
@@ -63,12 +63,14 @@ def prepare_regular(
     learnt of the covariates; it is read from the cells where there is none.
 
     Raises:
-        FrequencyError: the frequency counts integers and the starts are datetimes, or the other way round.
+        FrequencyError: the frequency counts integers and the starts are datetimes, or the other way round; or the
+            calendar features of `schema` mean nothing for its steps.
         ColumnMissing: a covariate of the contract is not given.
         WrongType: a covariate that was learnt as numbers is text.
     """
     dtype = series.starts.dtype
     _check_clock(frequency.calendar, dtype)
+    check_calendar(contract.calendar, schema, frequency=frequency)
     given = (*series.past, *series.future, *series.static)
     check_present(contract.covariates, present=given, frame_columns=given)
     everyone = np.arange(len(series.ids), dtype=np.int64)
@@ -186,6 +188,7 @@ def _panel(
             ids=opened.ids,
             columns=contract.covariates,
             calendar=contract.calendar,
+            on_irregular=contract.on_irregular,
             on_duplicate=contract.on_duplicate,
             horizon=horizon,
             schema=schema,

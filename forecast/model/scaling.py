@@ -3,11 +3,13 @@
 Source: Kim et al., "Reversible Instance Normalization" (2022), without the trained affine part, which would break it.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
 import torch
 from jaxtyping import Bool, Float, Float32, Float64
+from pydantic import PositiveInt
 from torch import Tensor
 
 from forecast.config import Tagged, config
@@ -45,26 +47,51 @@ class Scale:
         return Scale(level=self.level * counts, spread=self.spread)
 
 
+class Measured(ABC):
+    """Measures the observed past, or its newest steps alone."""
+
+    newest: int | None
+
+    def measure(self, past: Float64[Tensor, "batch context"], observed: Bool[Tensor, "batch context"]) -> Scale:
+        """Measure each window; one whose newest steps do not move is measured as a whole."""
+        whole = self._measure(past, observed)
+        if self.newest is None or self.newest >= past.shape[1]:
+            return whole
+        recent = self._measure(past[:, -self.newest :], observed[:, -self.newest :])
+        return Scale(
+            level=torch.where(recent.moves, recent.level, whole.level),
+            spread=torch.where(recent.moves, recent.spread, whole.spread),
+        )
+
+    @abstractmethod
+    def _measure(self, past: Tensor, observed: Tensor) -> Scale:
+        """Measure all steps given."""
+
+
 @config
-class MeanStd:
+class MeanStd(Measured):
     """Level: the mean of the observed past. Spread: its standard deviation."""
 
     kind: Literal["mean_std"] = "mean_std"
 
-    def measure(self, past: Float64[Tensor, "batch context"], observed: Bool[Tensor, "batch context"]) -> Scale:
-        """Measure the observed past only."""
+    newest: PositiveInt | None = None
+    """Steps of the past, the newest, that are measured: a context longer than in training then leaves the scale."""
+
+    def _measure(self, past: Tensor, observed: Tensor) -> Scale:
         mean = mean_observed(past, observed)
         return _scale(past, observed, level=mean, mean=mean)
 
 
 @config
-class NewestStd:
+class NewestStd(Measured):
     """Level: the newest observed value, for series that wander. Spread: the standard deviation of the observed past."""
 
     kind: Literal["newest_std"] = "newest_std"
 
-    def measure(self, past: Float64[Tensor, "batch context"], observed: Bool[Tensor, "batch context"]) -> Scale:
-        """Measure the observed past only."""
+    newest: PositiveInt | None = None
+    """Steps of the past, the newest, that are measured: a context longer than in training then leaves the scale."""
+
+    def _measure(self, past: Tensor, observed: Tensor) -> Scale:
         return _scale(past, observed, level=newest_observed(past, observed), mean=mean_observed(past, observed))
 
 

@@ -281,6 +281,8 @@ def test_steps_that_have_no_calendar_are_refused(told, body: Body) -> None:
     (fault,) = problem(told.forecast(changed(body, "series.start", [1, 2, 3]) | {"freq": "1"}), 422).errors
 
     assert (fault.pointer, fault.code) == ("/freq", "wrong_frequency")
+    assert "told calendar features that steps of '1' do not have" in fault.message
+    assert fault.message.endswith("the model was trained on steps of 'h'")
 
 
 def test_years_whose_holidays_nobody_knows_are_refused(start_service, save_tiny: Callable[..., Path]) -> None:

@@ -8,8 +8,9 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forecast.frames.features import Hour, Weekday
 from tests.contract.faces import Room, everywhere, refused_everywhere, shuffled
-from tests.contract.inputs import FEW, MORE, RANDOMS, SEEDS
+from tests.contract.inputs import FEW, MORE, RANDOMS, SEEDS, START
 from tests.contract.table import FRAMES, covers
 from tests.contract.told import LEVELS, told_contract, told_frames, told_room
 from tests.tiny_model import HORIZON
@@ -104,6 +105,46 @@ def test_rows_of_a_future_frame_that_fit_nowhere_change_nothing_and_are_noticed(
     assert np.array_equal(answer.numbers, expected.numbers)
     assert f"{count} rows of covariates" in answer.told
     assert "not used" in answer.told
+
+
+@covers("covariates-extra")
+@MORE
+@given(SEEDS, st.integers(1, 29), st.sampled_from(["nearest", "floor"]), RANDOMS)
+def test_rows_of_a_future_frame_between_the_steps_are_moved_where_those_of_the_history_are(
+    rooms: Rooms, seed: int, shift: int, policy: str, random: Any
+) -> None:
+    room = told_room(rooms, on_irregular=policy)
+    frame, future = told_frames({"a": 30, "c": 20}, seed=seed)
+    expected = everywhere(room, frame, future=future)
+    beside = pl.duration(minutes=pl.lit(pl.Series([shift * (step % 2) for step in range(len(future))])))
+
+    answer = everywhere(
+        room, frame, future=shuffled(future.with_columns(pl.col("ds") + beside), random), faces=FRAMES, random=random
+    )
+
+    assert np.array_equal(answer.numbers, expected.numbers)
+    assert "not used" not in answer.told
+
+
+@covers("time-kinds")
+@FEW
+@given(SEEDS, st.integers(2, 40), st.integers(1, 5))
+def test_steps_that_have_no_calendar_are_refused_where_a_model_is_told_one(
+    rooms: Rooms, seed: int, length: int, stride: int
+) -> None:
+    room = told_room(rooms, calendar=(Hour(), Weekday()))
+    frame, future = told_frames({"a": length, "c": 20}, seed=seed)
+    everywhere(room, frame, future=future)
+    numbers = [
+        part.with_columns(ds=pl.col("ds").sub(START).dt.total_hours() * stride).with_columns(
+            pl.col("ds").cast(pl.Int64)
+        )
+        for part in (frame, future)
+    ]
+
+    said = refused_everywhere(room, numbers[0], future=numbers[1], frequency=str(stride))
+
+    assert all(f"calendar features that steps of '{stride}' do not have" in text for text in said)
 
 
 @covers("covariates-unknown")
