@@ -1,4 +1,4 @@
-"""The id column: which series each row belongs to, in the order in which the series first appear."""
+"""The id column: which series each row belongs to; series are numbered by their ids, so no order of rows shows."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ class SeriesIds:
     """The series of a frame."""
 
     names: tuple[str | int, ...]
-    """Each series' id once, in the order of their first row."""
+    """Each series' id once, sorted: integers by value, text by code point."""
 
     series: Int64[np.ndarray, " row"]
     """The number of each row's series, a place in `names`."""
@@ -35,7 +35,7 @@ def read_ids(ids: pl.Series) -> SeriesIds:
             f"give each row the id of its series, or drop these rows",
             field=ids.name,
         )
-    names = keys.unique(maintain_order=True)
+    names = keys.unique().sort()
     series = keys.replace_strict(names, pl.int_range(len(names), eager=True), return_dtype=pl.Int64)
     return SeriesIds(tuple(names.to_list()), series.to_numpy())
 

@@ -27,7 +27,7 @@ Names = dict[str | int, int]
 
 @dataclass(frozen=True)
 class Part:
-    """Series that are prepared together: those whose first row makes them number `first` to `last - 1` of all."""
+    """Series that are prepared together: those numbered `first` to `last - 1` of all, by their ids."""
 
     first: int
     last: int
@@ -40,7 +40,7 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class Spool:
-    """Rows on disk. Series are numbered in the order of their first row; the rows of each keep their order."""
+    """Rows on disk. Series are numbered in the order of their sorted ids; the rows of each keep their order."""
 
     folder: Path
     """Holds the runs; every machine that reads a part must see it."""
@@ -79,6 +79,8 @@ def fill_spool(
 ) -> Spool:
     """Write the chunks of a source to a folder.
 
+    Which number an id has is known once all have come: where they came unsorted, every run is written once more.
+
     Raises:
         ColumnMissing: no column, or more than one, can be the id, the time or the target.
         WrongType: the ids are neither text nor integers.
@@ -89,11 +91,17 @@ def fill_spool(
     numbers: Names = {}
     counts = np.zeros(0, dtype=np.int64)
     for place, run in enumerate(_runs(_numbered(chunks, columns, numbers))):
-        run.sort(RANK, maintain_order=True).write_parquet(folder / f"{place:06d}.parquet", row_group_size=GROUP_ROWS)
+        _write_run(run, folder / f"{place:06d}.parquet")
         counts = _added(counts, np.bincount(run[RANK].to_numpy(), minlength=len(numbers)))
     if not counts.sum():
         raise DataError("the frame holds no rows; send at least one for each series to forecast")
-    return Spool(folder, counts, None if beside is None else _write_beside(beside, columns, numbers, folder / "beside"))
+    names = sorted(numbers)
+    came = np.array([numbers[name] for name in names], dtype=np.int64)
+    if (np.diff(came) < 0).any():
+        _renumber(folder, np.argsort(came))
+        numbers = {name: rank for rank, name in enumerate(names)}
+    beside_file = None if beside is None else _write_beside(beside, columns, numbers, folder / "beside")
+    return Spool(folder, counts[came], beside_file)
 
 
 def _numbered(chunks: Iterable[pl.DataFrame], columns: Columns, numbers: Names) -> Iterator[pl.DataFrame]:
@@ -131,6 +139,19 @@ def _runs(chunks: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
             held = []
     if held:
         yield pl.concat(held)
+
+
+def _write_run(run: pl.DataFrame, file: Path) -> None:
+    run.sort(RANK, maintain_order=True).write_parquet(file, row_group_size=GROUP_ROWS)
+
+
+def _renumber(folder: Path, ranks: Int64[np.ndarray, " series"]) -> None:
+    """Write each run once more, one in memory at a time, with the rank of each series in place of its number."""
+    for file in sorted(folder.glob("*.parquet")):
+        run = pl.read_parquet(file, glob=False, hive_partitioning=False)
+        written = file.with_suffix(".sorted")  # beside it: what was read may still be mapped from the file
+        _write_run(run.with_columns(pl.Series(RANK, ranks[run[RANK].to_numpy()])), written)
+        written.replace(file)
 
 
 def _write_beside(beside: pl.DataFrame, columns: Columns, numbers: Names, folder: Path) -> Path:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forecast.frames.contract import DataContract, prepare
-from tests.contract.faces import Room, everywhere, refused_everywhere
+from tests.contract.faces import Room, everywhere, refused_everywhere, shuffled
 from tests.contract.inputs import FEW, MORE, RANDOMS, SEEDS, frame_of, hourly, lengths, wave
 from tests.contract.table import FRAMES, covers
 from tests.contract.told import told_frames, told_room
@@ -384,7 +384,27 @@ def test_columns_in_any_order_leave_the_order_of_the_keys(room: Room, frame: pl.
 
 
 @covers("time-order")
-@pytest.mark.xfail(strict=True, reason="series come in the order of their first row, so the order of rows shows")
-def test_rows_in_any_order_leave_the_order_of_the_keys(room: Room) -> None:
-    frame = frame_of({"a": 5, "b": 5})
-    assert room.python(frame[::-1]).ids == room.python(frame).ids
+@FEW
+@given(st.permutations(["b", "a", "Z", "\xe9"]), RANDOMS)
+def test_rows_in_any_order_leave_the_order_of_the_keys(room: Room, names: list[str], random: Any) -> None:
+    frame = frame_of(dict.fromkeys(names, 5))
+    given = room.python(frame)
+    assert given.ids == ["Z", "a", "b", "\xe9"]
+    for mixed in (frame[::-1], shuffled(frame, random)):
+        for answer in (room.python(mixed), room.python(mixed.to_pandas()), room.command_line(mixed)):
+            assert answer.ids == given.ids
+            assert answer.stamps == given.stamps
+
+
+@covers("time-order")
+@FEW
+@given(st.permutations(["b", "a", "c"]))
+def test_a_request_is_answered_in_its_own_order_of_series(room: Room, names: list[str]) -> None:
+    assert room.http(frame_of(dict.fromkeys(names, 5))).ids == names
+
+
+@covers("time-order")
+@FEW
+@given(st.permutations([10, 9, -1]), RANDOMS)
+def test_integers_that_name_series_come_by_value(room: Room, names: list[int], random: Any) -> None:
+    assert everywhere(room, frame_of(dict.fromkeys(names, 5)), random=random).ids == [-1, 9, 10]

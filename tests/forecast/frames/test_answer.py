@@ -34,8 +34,8 @@ def test_a_forecast_frame_has_keys_mean_and_quantiles(like: Any) -> None:
     frame = pl.DataFrame(answer(prepared, like))
 
     assert frame.columns == ["item_id", "date", "mean", "0.1", "0.5", "0.995"]
-    assert frame["item_id"].to_list() == ["b", "b", "a", "a"]
-    assert frame["date"].to_list() == [3, 4, 10, 11]
+    assert frame["item_id"].to_list() == ["a", "a", "b", "b"]
+    assert frame["date"].to_list() == [10, 11, 3, 4]
     assert frame["mean"].to_list() == [0, 1, 2, 3]
     assert frame["0.995"].to_list() == [200, 201, 202, 203]
 
@@ -73,13 +73,13 @@ def test_pandas_types_of_time_come_back(times: str) -> None:
 
 
 PANDAS_IDS = {
-    "object": pd.Series(["b", "a"], dtype=object),
-    "string": pd.Series(["b", "a"], dtype="string"),
-    "int8": pd.Series([7, 3], dtype="int8"),
-    "Int64": pd.Series([7, 3], dtype="Int64"),
-    "category": pd.Series(pd.Categorical(["b", "a"], categories=["unused", "a", "b"])),
-    "integer category": pd.Series(pd.Categorical([7, 3])),
-    "arrow string": pd.Series(["b", "a"], dtype=pd.ArrowDtype(pa.string())),
+    "object": pd.Series(["a", "b"], dtype=object),
+    "string": pd.Series(["a", "b"], dtype="string"),
+    "int8": pd.Series([3, 7], dtype="int8"),
+    "Int64": pd.Series([3, 7], dtype="Int64"),
+    "category": pd.Series(pd.Categorical(["a", "b"], categories=["unused", "b", "a"])),
+    "integer category": pd.Series(pd.Categorical([3, 7], categories=[7, 3])),
+    "arrow string": pd.Series(["a", "b"], dtype=pd.ArrowDtype(pa.string())),
 }
 
 
@@ -95,7 +95,7 @@ def test_pandas_types_of_ids_come_back(ids: str) -> None:
 
 @pytest.mark.parametrize("dtype", [pl.String(), pl.Categorical(), pl.Enum(["unused", "b", "a"])])
 def test_polars_types_of_ids_come_back(dtype: pl.DataType) -> None:
-    ids = pl.Series("unique_id", ["b", "b", "a", "a"], dtype=dtype)
+    ids = pl.Series("unique_id", ["a", "a", "b", "b"], dtype=dtype)
 
     forecast = answer(prepare(pl.DataFrame({"unique_id": ids, "ds": [1, 2, 1, 2], "y": [0.0] * 4})))
 

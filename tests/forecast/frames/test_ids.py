@@ -1,4 +1,4 @@
-"""The id column: kept as given, in the order of first rows; what names no series is refused."""
+"""The id column: kept as given, in their own order; what names no series is refused."""
 
 from typing import Any
 
@@ -12,16 +12,34 @@ from forecast.errors import (
     WrongType,
 )
 from forecast.frames.contract import prepare
+from forecast.frames.ids import read_ids
 from tests.forecast.frames.daily import SOUND, columns, days
 
 
-def test_series_keep_the_order_of_their_first_row(make_frame: Any) -> None:
+def test_series_come_in_the_order_of_their_ids(make_frame: Any) -> None:
     panel = prepare(
         make_frame({"unique_id": ["z", "a", "z", "m"], "ds": days(0, 0, 1, 0), "y": [1.0, 2.0, 3.0, 4.0]})
     ).panel
 
-    assert panel.ids == ("z", "a", "m")
-    assert panel.values.tolist() == [1, 3, 2, 4]
+    assert panel.ids == ("a", "m", "z")
+    assert panel.values.tolist() == [2, 4, 1, 3]
+
+
+@pytest.mark.parametrize(
+    ("ids", "expected"),
+    [
+        ([10, -3, 2**40, 9], (-3, 9, 10, 2**40)),
+        (["H10", "H9", "h1", "H1"], ("H1", "H10", "H9", "h1")),
+        # A byte more of UTF-8, or a half of a pair in UTF-16, does not come before what has the lower code point.
+        (["\U0001f30a", "\uff5e", "\xe9", "z", ""], ("", "z", "\xe9", "\uff5e", "\U0001f30a")),
+        (pl.Series(["b", "c", "a"], dtype=pl.Enum(["c", "a", "b"])), ("a", "b", "c")),
+    ],
+)
+def test_integers_are_ordered_by_value_and_text_by_code_point(ids: Any, expected: tuple[object, ...]) -> None:
+    assert tuple(sorted(expected)) == expected
+    read = read_ids(pl.Series("unique_id", ids))
+    assert read.names == expected
+    assert [expected[number] for number in read.series.tolist()] == list(ids)
 
 
 def test_ids_in_a_named_pandas_index_are_found() -> None:
@@ -34,11 +52,11 @@ def test_ids_in_a_named_pandas_index_are_found() -> None:
 @pytest.mark.parametrize(
     ("ids", "expected"),
     [
-        ([7, 7, 3, 3], (7, 3)),
-        (["7", "7", "07", "07"], ("7", "07")),
+        ([7, 7, 3, 3], (3, 7)),
+        (["7", "7", "07", "07"], ("07", "7")),
         (pl.Series(["x", "x", "y", "y"], dtype=pl.Categorical), ("x", "y")),
         (pl.Series(["x", "x", "y", "y"], dtype=pl.Enum(["y", "unused", "x"])), ("x", "y")),
-        (pl.Series([200, 200, 3, 3], dtype=pl.UInt8), (200, 3)),
+        (pl.Series([200, 200, 3, 3], dtype=pl.UInt8), (3, 200)),
     ],
 )
 def test_ids_are_kept_as_given(make_frame: Any, ids: Any, expected: tuple[object, ...]) -> None:

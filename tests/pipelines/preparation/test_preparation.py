@@ -367,6 +367,23 @@ def test_rows_of_a_second_table_that_no_series_uses_are_counted_once(tmp_path):
     assert [finding.count for finding in stored.report.of_kind("unused_covariates")] == [3]
 
 
+@settings(max_examples=5)
+@given(random=st.randoms(use_true_random=False), rows=st.integers(9, 60), parts=st.integers(1, 9))
+def test_rows_shuffled_give_the_panel_of_sorted_rows_in_memory_and_in_parts(tmp_path_factory, random, rows, parts):
+    contract, keys = DataContract(covariates=COVARIATES), ["unique_id", "ds"]
+    tables = told().select(*keys, "y"), told().select(*keys, *COVARIATES.names)
+    mixed, beside = (one[random.sample(range(len(one)), len(one))] for one in tables)
+    way = InStore(folder=tmp_path_factory.mktemp("mixed") / "store", num_partitions=parts)
+
+    expected = prepare(tables[0].sort(keys), contract, covariates=tables[1].sort(keys))
+    whole = prepare(mixed, contract, covariates=beside)
+    stored = prepare_source(FrameSource(mixed, rows), contract, way, covariates=beside)
+
+    assert facts(stored) == facts(whole)
+    assert panel_digest(whole.panel) == panel_digest(expected.panel)
+    assert whole.panel.ids == tuple(sorted(tables[0]["unique_id"].unique()))
+
+
 @settings(max_examples=25)
 @given(
     data=st.lists(
