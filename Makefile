@@ -17,14 +17,14 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check format serve bench golden show-main show-data clean
+.PHONY: help demo test check format serve bench golden show-main show-data show-attention clean
 
 help: ## List the verbs
-	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
 	@printf '\nVariables:\n'
 	@printf '  %-22s %s\n' 'PYTHON=python3.11' 'the interpreter that the virtual environment is made of (3.11 or newer)'
 	@printf '  %-22s %s\n' 'WORKERS=2' 'how many processes run the tests, one thread each'
-	@printf '  %-22s %s\n' 'QUICK=1' 'show-main and show-data give smaller forms of what takes minutes'
+	@printf '  %-22s %s\n' 'QUICK=1' 'the show- verbs give smaller forms of what takes minutes'
 	@printf '  %-22s %s\n' 'TORCH_INDEX=URL' 'where the first set-up takes torch from, by default the package index:'
 	@printf '  %-22s %s\n' '' 'https://download.pytorch.org/whl/cu130 has the build for CUDA 13,'
 	@printf '  %-22s %s\n' '' 'https://download.pytorch.org/whl/cpu the small one without CUDA'
@@ -59,6 +59,9 @@ show-main: $(READY) ## Show what the main job promises, with the commands and th
 
 show-data: $(READY) ## Show what the data floor promises, with the commands and their output
 	$(BIN)/python -m benchmarks.show_data
+
+show-attention: $(READY) ## Show what the attention floor promises, with the commands and their output
+	$(BIN)/python -m benchmarks.show_attention
 
 clean: ## Remove the virtual environment and the tools' caches, but no runs and no models
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis build dist

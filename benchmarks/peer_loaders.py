@@ -43,7 +43,7 @@ def show_peers() -> Iterator[Shown]:
             try:
                 theirs = _measure_peer(peer, series)
             except (subprocess.SubprocessError, OSError) as failure:
-                yield holds(name, f"{requirement} could not be run: {_reason(failure)}", aim, met=None)
+                yield holds(name, f"{requirement} could not be run: {reason(failure)}", aim, met=None)
             else:
                 yield _compare(name, aim, ours=run_worker("pass_over", str(store)), theirs=theirs)
 
@@ -62,7 +62,7 @@ def _measure_peer(peer: str, series: Path) -> dict[str, float]:
     sizes = map(str, (CONTEXT_LENGTH, HORIZON, BATCH_SIZE))
     worker = Path(__file__).with_name("peer_worker.py")
     command = [str(_environment()), "-W", "ignore", str(worker), peer, str(series), *sizes]
-    return json.loads(_run(command, timeout_s=MEASURE_S).splitlines()[-1])
+    return json.loads(run(command, timeout_s=MEASURE_S).splitlines()[-1])
 
 
 def _environment() -> Path:
@@ -72,17 +72,18 @@ def _environment() -> Path:
         venv.create(ENVIRONMENT, with_pip=True, clear=True)
         index = ["--extra-index-url", os.environ["TORCH_INDEX"]] if os.environ.get("TORCH_INDEX") else []
         install = [str(interpreter), "-m", "pip", "install", "--quiet", "--constraint", str(PINS), *index]
-        _run([*install, *PEERS.values(), "torch"], timeout_s=INSTALL_S)
+        run([*install, *PEERS.values(), "torch"], timeout_s=INSTALL_S)
         ready.touch()
     return interpreter.absolute()
 
 
-def _run(command: list[str], *, timeout_s: int) -> str:
+def run(command: list[str], *, timeout_s: int) -> str:
+    """Run a command with one thread and give what it prints."""
     alone = os.environ | {"OMP_NUM_THREADS": "1", "DO_NOT_TRACK": "1"}
     return subprocess.run(command, capture_output=True, text=True, check=True, timeout=timeout_s, env=alone).stdout
 
 
-def _reason(failure: Exception) -> str:
+def reason(failure: Exception) -> str:
     """Give the last line that says why."""
     said = getattr(failure, "stderr", None) or str(failure)
     return (said if isinstance(said, str) else said.decode()).strip().splitlines()[-1]

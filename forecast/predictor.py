@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Self
 
@@ -15,16 +16,15 @@ from forecast.card import Card
 from forecast.errors import DataError
 from forecast.forecast import Forecast
 from forecast.frames.ahead import split_ahead
-from forecast.frames.answer import forecast_frame, future_frame
-from forecast.frames.column_type import Kind
-from forecast.frames.columns import Columns
+from forecast.frames.answer import future_frame
 from forecast.frames.contract import DataContract, prepare
 from forecast.frames.covariate_columns import CovariateColumns
 from forecast.frames.frequency import Frequency
 from forecast.frames.panel import Panel
-from forecast.frames.report import FindingKind, Report
+from forecast.frames.report import FindingKind
 from forecast.last_seen import naive_series, show_newest, silent_series
 from forecast.length_batches import LengthBatch, batches_by_length
+from forecast.prediction import Prediction
 from forecast.request import Levels, Request
 from forecast.transform import outside_series
 
@@ -45,45 +45,6 @@ class SeriesLeftOut(ForecastWarning):
 
 class NaiveForecast(ForecastWarning):
     """The forecast of some series repeats their newest value, because there is no more to go by."""
-
-
-@dataclass(frozen=True, eq=False)
-class Prediction:
-    """The answer to one frame."""
-
-    panel: Panel
-    """The series forecast, in the order of their first row."""
-
-    forecast: Forecast
-    """One row a series of `panel`."""
-
-    report: Report
-    """What the contract found in the frame and did about it."""
-
-    left_out: Mapping[str | int, DataError]
-    """Series of the frame that have no forecast, by id, with why."""
-
-    naive: Mapping[str | int, str]
-    """Series of `panel` whose forecast repeats their newest value, by id, with why."""
-
-    notes: tuple[str, ...]
-    """What else the caller should know before trusting the forecast."""
-
-    columns: Columns
-    """The names under which the frame's columns were found."""
-
-    like: Kind
-    """The library of the frame."""
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """What the caller should hear of, for people: findings, series left out or repeated, notes."""
-        found = tuple(str(finding) for finding in self.report.findings)
-        return found + tuple(map(str, self.left_out.values())) + tuple(self.naive.values()) + self.notes
-
-    def frame(self) -> Any:
-        """Dress the forecast: id, time, `mean`, and a column a quantile level, in the caller's library and types."""
-        return forecast_frame(self.panel, self.forecast, like=self.like, columns=self.columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +73,8 @@ class Predictor:
         quantile_levels: Levels | None = None,
         frequency: str | int | None = None,
         context_length: int | None = None,
+        num_samples: int | None = None,
+        seed: int = 0,
     ) -> Any:
         """Forecast every series of a long frame from its own end; the answer is of the frame's kind.
 
@@ -122,14 +85,23 @@ class Predictor:
         that cannot be forecast are left out with a `SeriesLeftOut` warning; those with one value to go by, or none of
         late, are forecast to stay where they are, with a `NaiveForecast` warning.
 
+        With `num_samples` mean and quantiles are those of so many sample paths: beyond the trained horizon intervals
+        then hold the uncertainty of what was forecast before. `seed` and a series' id alone say what is drawn for it.
+
         Raises:
             ConfigError: a request that makes no sense; `field` says which part.
             DataError: the frame breaks the contract, or none of its series can be forecast.
-            QuantilesUnavailable: levels were asked of a point model.
+            QuantilesUnavailable: levels or sample paths were asked of a point model.
             ContextTooLong: the model's positions do not reach as far as the context asked for.
         """
         request = Request.complete(
-            self.card, horizon=horizon, level=level, quantile_levels=quantile_levels, context_length=context_length
+            self.card,
+            horizon=horizon,
+            level=level,
+            quantile_levels=quantile_levels,
+            context_length=context_length,
+            num_samples=num_samples,
+            seed=seed,
         )
         prediction = self.answer(frame, future=future, request=request, frequency=frequency)
         for warning in _warnings(prediction):
@@ -260,6 +232,9 @@ class Predictor:
             horizon=request.horizon,
             quantile_levels=request.quantile_levels,
             covariates=windows.covariates,
+            num_samples=request.num_samples,
+            seed=request.seed,
+            row_ids=[_row_id(panel.ids[number]) for number in batch.numbers],
         )
 
     def _notes(self, panel: Panel) -> tuple[str, ...]:
@@ -267,6 +242,11 @@ class Predictor:
         if Frequency.parse(trained) == panel.axis.frequency:
             return ()
         return (f"the model was trained on steps of {trained!r} and is given {given!r}: check it by a backtest",)
+
+
+def _row_id(series: str | int) -> int:
+    """Give the number that stands for a series when paths are drawn, the same in every frame and process."""
+    return int.from_bytes(blake2b(str(series).encode(), digest_size=8).digest())
 
 
 def _without(panel: Panel, out: Mapping[str | int, DataError]) -> Panel:

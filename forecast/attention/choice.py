@@ -7,6 +7,8 @@ from torch import Tensor
 
 from forecast.attention.call import AttentionCall
 from forecast.attention.kernels.base import Kernel
+from forecast.attention.kernels.flex import FlexKernel
+from forecast.attention.kernels.linear import LinearKernel
 from forecast.attention.kernels.reference import ReferenceKernel
 from forecast.attention.kernels.sdpa import SdpaKernel
 from forecast.attention.kernels.xformers import XformersKernel
@@ -14,12 +16,17 @@ from forecast.errors import BackendUnavailable
 
 log = logging.getLogger("longcast.attention")
 
-Backend = Literal["auto", "reference", "sdpa", "xformers"]
+Backend = Literal["auto", "reference", "sdpa", "xformers", "flex", "linear"]
 
-KERNELS: dict[str, Kernel] = {kernel.name: kernel for kernel in (ReferenceKernel(), SdpaKernel(), XformersKernel())}
+KERNELS: dict[str, Kernel] = {
+    kernel.name: kernel for kernel in (ReferenceKernel(), SdpaKernel(), XformersKernel(), FlexKernel(), LinearKernel())
+}
 
-PREFERENCE = {"cuda": ("xformers", "sdpa"), "cpu": ("sdpa",)}
-"""What `auto` tries a device, best first; other devices are served like the CPU."""
+PREFERENCE = {"cuda": ("xformers", "sdpa", "linear"), "cpu": ("sdpa", "linear")}
+"""What `auto` tries a device, best first; other devices are served like the CPU.
+
+Not 'flex': its first call of each kind takes up to a minute to compile, which one has to want.
+"""
 
 
 def attend(call: AttentionCall, *, backend: Backend = "auto") -> Tensor:
@@ -38,7 +45,7 @@ def choose(call: AttentionCall, *, backend: Backend = "auto") -> Kernel:
         return _asked_for(call, backend)
     refusals = []
     for name in PREFERENCE.get(device, PREFERENCE["cpu"]):
-        reason = KERNELS[name].refusal(call)
+        reason = KERNELS[name].reluctance(call) or KERNELS[name].refusal(call)
         if reason is None:
             _announce(name, device, "; ".join(refusals))
             return KERNELS[name]

@@ -35,7 +35,7 @@ class Panel:
     """
 
     ids: tuple[str | int, ...]
-    """The caller's series ids, in the order of their first row in the frame; as given, never coerced.
+    """The caller's series ids, sorted; as given, never coerced.
 
     With several targets an id is `entity/target`, and `channels` says which is which.
     """

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from itertools import pairwise
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Float64
 from torch import Tensor
 
 from forecast.errors import QuantilesUnavailable
@@ -53,6 +53,18 @@ class Head(ABC):
             QuantilesUnavailable: the head forecasts points only.
         """
 
+    @abstractmethod
+    def sample(
+        self, parameters: Float[Tensor, "*#rows horizon parameter"], level: Float64[Tensor, "*#rows horizon"]
+    ) -> Float[Tensor, "*rows horizon"]:
+        """Give the quantile of every step at a level of its own; where levels are drawn evenly from (0, 1), a sample.
+
+        By way of levels a draw means the same whatever is drawn beside it, and moves little where parameters do.
+
+        Raises:
+            QuantilesUnavailable: the head forecasts points only.
+        """
+
 
 class PointHead(Head):
     """A head of one parameter: the point itself."""
@@ -81,6 +93,13 @@ class PointHead(Head):
                 f"'quantile' or 'student_t'"
             )
         return parameters[..., :0]
+
+    def sample(self, parameters: Tensor, level: Tensor) -> Tensor:
+        """Refuse: a point has no spread to draw from."""
+        raise QuantilesUnavailable(
+            "sample paths were asked of a model trained on points; ask for none, or train with head 'quantile' or "
+            "'student_t'"
+        )
 
 
 def in_order(levels: tuple[float, ...]) -> bool:

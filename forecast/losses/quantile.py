@@ -4,7 +4,7 @@ import math
 from typing import Literal, Self
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Float64, Int64
 from pydantic import model_validator
 from torch import Tensor
 from torch.distributions import Normal
@@ -79,11 +79,27 @@ class Quantile(Head):
             return trained
         if len(self.quantile_levels) == 1:
             return trained.expand(*trained.shape[:-1], len(levels))
-        known, wanted = _normal_scores(self.quantile_levels, parameters), _normal_scores(levels, parameters)
-        right = torch.searchsorted(known, wanted).clamp(1, len(known) - 1)
-        share = (wanted - known[right - 1]) / (known[right] - known[right - 1])
+        right, share = self._place(_normal_scores(levels, parameters))
         # cummax only mends the last bit of rounding: the lines themselves never descend
         return torch.lerp(trained[..., right - 1], trained[..., right], share).cummax(dim=-1).values
+
+    def sample(
+        self, parameters: Float[Tensor, "*#rows horizon parameter"], level: Float64[Tensor, "*#rows horizon"]
+    ) -> Float[Tensor, "*rows horizon"]:
+        """Give the point of the same lines at a level a step."""
+        trained = self._trained(parameters)
+        shape = torch.broadcast_shapes(trained.shape[:-1], level.shape)
+        if len(self.quantile_levels) == 1:
+            return trained[..., 0].expand(shape)
+        right, share = self._place(torch.special.ndtri(level).to(parameters))
+        trained, right = trained.expand(*shape, -1), right.expand(shape)[..., None]
+        return torch.lerp(trained.gather(-1, right - 1)[..., 0], trained.gather(-1, right)[..., 0], share)
+
+    def _place(self, wanted: Float[Tensor, "*level"]) -> tuple[Int64[Tensor, "*level"], Float[Tensor, "*level"]]:
+        """Give the trained level that ends the line of each normal score, and how far along the line it lies."""
+        known = _normal_scores(self.quantile_levels, wanted)
+        right = torch.searchsorted(known, wanted).clamp(1, len(known) - 1)
+        return right, (wanted - known[right - 1]) / (known[right] - known[right - 1])
 
     def _trained(self, parameters: Tensor) -> Tensor:
         middle = self.quantile_levels.index(0.5)

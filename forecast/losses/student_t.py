@@ -3,7 +3,7 @@
 from typing import Literal, Self
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Float64
 from pydantic import model_validator
 from torch import Tensor
 from torch.distributions import StudentT as Distribution
@@ -62,6 +62,16 @@ class StudentT(Head):
 
         location, scale, freedom = (tensor[..., None] for tensor in self._distribution(parameters))
         standard = stats.t.ppf(levels, freedom.double().cpu().numpy())
+        return location + scale * torch.from_numpy(standard).to(location)
+
+    def sample(
+        self, parameters: Float[Tensor, "*#rows horizon parameter"], level: Float64[Tensor, "*#rows horizon"]
+    ) -> Float[Tensor, "*rows horizon"]:
+        """Invert the distribution function at a level a step."""
+        from scipy.special import stdtrit  # what `ppf` above calls, without checks that cost more than a step
+
+        location, scale, freedom = self._distribution(parameters)
+        standard = stdtrit(freedom.double().cpu().numpy(), level.cpu().numpy())
         return location + scale * torch.from_numpy(standard).to(location)
 
     def _distribution(self, parameters: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -4,7 +4,8 @@ from typing import Literal, Self
 
 from pydantic import PositiveInt, model_validator
 
-from forecast.attention.patterns import AnyPattern, Full
+from forecast.attention.patterns import AnyPattern, Full, Linear
+from forecast.attention.patterns.linear import NO_DROPOUT, POSITIONS
 from forecast.config import config
 from forecast.linear import Measure
 from forecast.losses import AnyHead, Quantile
@@ -12,7 +13,7 @@ from forecast.model.decoding import AnyDecoder, Autoregressive
 from forecast.model.draft import Ridge
 from forecast.model.layers import LayerConfig
 from forecast.model.scaling import MeanStd, Scaling
-from forecast.position import Position, Sinusoidal
+from forecast.position import Alibi, Position, Relative, Rope, Sinusoidal
 from forecast.transform import Difference, Identity, Transform
 
 
@@ -71,11 +72,29 @@ class ModelConfig:
             raise ValueError(f"d_model {self.layer.d_model} must be a multiple of num_heads {self.layer.num_heads}")
         if isinstance(self.transform, Difference):
             self._check_difference(self.transform)
+        if isinstance(self.pattern, Linear) or isinstance(self.decoder.pattern, Linear):
+            self._check_linear()
         if self.draft_context > self.context_length:
             raise ValueError(
                 f"the draft's context {self.draft_context} must lie inside context_length {self.context_length}"
             )
         return self
+
+    def _check_linear(self) -> None:
+        """Refuse what linear attention cannot do before training meets it."""
+        if isinstance(self.position, Alibi | Relative | Rope):
+            raise ValueError(
+                f"position {self.position.kind!r} acts on the scores of attention, and pattern 'linear' has none; use "
+                f"{POSITIONS}"
+            )
+        backend = self.layer.attention_backend
+        if backend not in ("auto", "reference"):
+            raise ValueError(
+                f"attention_backend {backend!r} does not serve both pattern 'linear' and the softmax with which the "
+                f"decoder looks at the context; use attention_backend 'auto', which takes the fastest for each"
+            )
+        if self.layer.attention_dropout and backend != "reference":
+            raise ValueError(NO_DROPOUT)
 
     def _check_difference(self, transform: Difference) -> None:
         if transform.lag >= self.context_length:

@@ -47,10 +47,12 @@ class Scale:
         return Scale(level=self.level * counts, spread=self.spread)
 
 
+@config
 class Measured(ABC):
     """Measures the observed past, or its newest steps alone."""
 
-    newest: int | None
+    newest: PositiveInt | None = None
+    """Steps of the past, the newest, that are measured: a context longer than in training then leaves the scale."""
 
     def measure(self, past: Float64[Tensor, "batch context"], observed: Bool[Tensor, "batch context"]) -> Scale:
         """Measure each window; one whose newest steps do not move is measured as a whole."""
@@ -74,9 +76,6 @@ class MeanStd(Measured):
 
     kind: Literal["mean_std"] = "mean_std"
 
-    newest: PositiveInt | None = None
-    """Steps of the past, the newest, that are measured: a context longer than in training then leaves the scale."""
-
     def _measure(self, past: Tensor, observed: Tensor) -> Scale:
         mean = mean_observed(past, observed)
         return _scale(past, observed, level=mean, mean=mean)
@@ -87,9 +86,6 @@ class NewestStd(Measured):
     """Level: the newest observed value, for series that wander. Spread: the standard deviation of the observed past."""
 
     kind: Literal["newest_std"] = "newest_std"
-
-    newest: PositiveInt | None = None
-    """Steps of the past, the newest, that are measured: a context longer than in training then leaves the scale."""
 
     def _measure(self, past: Tensor, observed: Tensor) -> Scale:
         return _scale(past, observed, level=newest_observed(past, observed), mean=mean_observed(past, observed))

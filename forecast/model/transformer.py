@@ -1,7 +1,7 @@
 """The model: scaling, draft, encoder, decoder and head, for training and for forecasting."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import torch
 from jaxtyping import Bool, Float, Float64
@@ -16,12 +16,14 @@ from forecast.linear import LinearMap
 from forecast.losses import masked_mean
 from forecast.model.channels import ChannelMixing
 from forecast.model.config import ModelConfig
+from forecast.model.context import Context
 from forecast.model.covariates import Beside, CovariateFeatures
 from forecast.model.decoding import Known, Setting, Target
 from forecast.model.draft import Draft
 from forecast.model.encoder import Encoder
 from forecast.model.patching import num_patches, pad_steps
-from forecast.model.units import Block, Units, measure_units
+from forecast.model.paths import Paths, draw_levels, sample_paths
+from forecast.model.units import Block, Levels, Units, join, measure_units, read_paths
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,48 +115,55 @@ class ForecastModel(nn.Module):
         horizon: int,
         quantile_levels: tuple[float, ...] | None = None,
         covariates: CovariateWindows | None = None,
+        num_samples: int | None = None,
+        seed: int = 0,
+        row_ids: Sequence[int] | None = None,
     ) -> Forecast:
         """Forecast any horizon from any context, in the units of `past`; the head's own levels where none are given.
 
         `covariates` spans the context and the horizon, for a model that was trained with some.
 
         Beyond the trained horizon the forecast goes on in blocks, each from a context that ends in the medians of the
-        block before: intervals of later blocks do not hold the uncertainty of those medians.
+        block before: intervals of later blocks do not hold the uncertainty of those medians. With `num_samples` mean
+        and quantiles are those of so many sample paths, and each path goes on from what it drew itself: intervals then
+        hold all of it. Draws hang on `seed` and a row's id, by default its number, and not on the rows beside it.
 
         Raises:
             ContextTooLong: learned positions do not reach as far as the context.
-            QuantilesUnavailable: levels were asked of a point model.
+            QuantilesUnavailable: levels or sample paths were asked of a point model.
         """
         assert not self.training, "call eval() first: dropout would make the forecast random"
         levels = self.config.head.default_quantile_levels if quantile_levels is None else quantile_levels
-        means, quantiles, done = [], [], 0
-        origin = past.shape[1]
-        while done < horizon:
-            beside = self._known_at(covariates, origin=origin + done, context_length=past.shape[1])
-            size = min(horizon - done, self.config.horizon)
-            block = self._block(past, past_observed, beside, horizon=size, levels=levels)
-            means.append(block.mean)
-            quantiles.append(block.quantiles)
-            done += block.mean.shape[1]
-            past, past_observed = _append(past, past_observed, block.median)
-        return Forecast(
-            mean=torch.cat(means, dim=1).cpu().numpy(),
-            quantiles=torch.cat(quantiles, dim=1).cpu().numpy(),
-            quantile_levels=levels,
-        )
+        context = Context(past, past_observed, covariates)
+        if num_samples is None:
+            return join(self._blocks(context, horizon=horizon, levels=levels), levels)
+        rows = range(len(past)) if row_ids is None else row_ids
+        drawn = draw_levels(rows, seed=seed, num_paths=num_samples, horizon=horizon).to(past.device)
+        num_channels = 1 if self.encoder.mixing is None else self.encoder.mixing.num_channels
+        paths = sample_paths(self._draw, context, drawn, block=self.config.horizon, num_channels=num_channels)
+        return join([read_paths(paths, levels)], levels)
 
-    def _block(
-        self,
-        past: Tensor,
-        past_observed: Tensor,
-        covariates: CovariateWindows | None,
-        *,
-        horizon: int,
-        levels: tuple[float, ...],
-    ) -> "Block":
-        window = self._window(past, past_observed, covariates, horizon=self.config.horizon)
-        parameters = self.decoder.roll_out(window.known, horizon=horizon)
-        return window.units.block(self.config.head, parameters, levels)
+    def _blocks(self, context: Context, *, horizon: int, levels: Levels) -> Iterator[Block]:
+        """Forecast block by block, each from the medians of those before."""
+        done = 0
+        while done < horizon:
+            window = self._look(context)
+            size = min(horizon - done, self.config.horizon)
+            parameters = self.decoder.roll_out(window.known, horizon=size)
+            block = window.units.block(self.config.head, parameters, levels)
+            yield block
+            done += size
+            context = context.followed_by(block.median)
+
+    def _draw(self, context: Context, levels: Paths) -> Paths:
+        """Draw the values of a block at levels, in the caller's units."""
+        window = self._look(context)
+        scaled = self.decoder.sample(window.known, levels=levels, head=self.config.head)
+        return window.units.restore_paths(scaled)
+
+    def _look(self, context: Context) -> Window:
+        horizon = self.config.horizon
+        return self._window(context.past, context.past_observed, context.beside(horizon=horizon), horizon=horizon)
 
     def _taught(self, batch: Batch) -> tuple[Window, Target]:
         horizon = batch.future.shape[1]
@@ -174,21 +183,6 @@ class ForecastModel(nn.Module):
             scaling=self.config.scaling,
             horizon=horizon,
             lowest=0.0 if self.config.non_negative else None,
-        )
-
-    def _known_at(
-        self, covariates: CovariateWindows | None, *, origin: int, context_length: int
-    ) -> CovariateWindows | None:
-        """Give what is known of the context before a step and of the trained horizon from it on."""
-        if covariates is None:
-            return None
-        last = origin + self.config.horizon
-        missing = max(0, last - covariates.steps.shape[1])
-        kept = slice(origin - context_length, last)
-        return replace(
-            covariates,
-            steps=pad_steps(covariates.steps[:, kept], after=missing),
-            steps_observed=pad_steps(covariates.steps_observed[:, kept], after=missing),
         )
 
     def _window(
@@ -238,10 +232,3 @@ class ForecastModel(nn.Module):
 
 def _scored(batch: Batch, units: Units) -> Bool[Tensor, "batch horizon"]:
     return batch.future_observed & units.scale.moves
-
-
-def _append(past: Tensor, past_observed: Tensor, median: Tensor) -> tuple[Tensor, Tensor]:
-    """Move the context on by the block just forecast; its length stays, unless it is shorter than the block."""
-    length = max(past.shape[1], median.shape[1])
-    observed = torch.ones_like(median, dtype=torch.bool)
-    return torch.cat([past, median], 1)[:, -length:], torch.cat([past_observed, observed], 1)[:, -length:]

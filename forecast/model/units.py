@@ -1,12 +1,16 @@
 """The units of a window: the caller's, those of the transform, those of the network, and the way back."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+import torch
 from jaxtyping import Bool, Float, Float32, Float64
 from torch import Tensor
 
+from forecast.forecast import Forecast
 from forecast.linear import Measure
 from forecast.losses import Head, PointHead
+from forecast.model.paths import Paths, quantiles_of
 from forecast.model.scaling import Scale, Scaling
 from forecast.transform import Transformation, Transformed
 
@@ -27,6 +31,24 @@ class Block:
     mean: Float64[Tensor, "batch horizon"]
     median: Float64[Tensor, "batch horizon"]
     quantiles: Float64[Tensor, "batch horizon quantile"]
+
+
+def read_paths(paths: Paths, levels: Levels) -> Block:
+    """Read sample paths in the caller's units as a forecast."""
+    # From the middle one, so that equal paths have exactly their value as mean, and none overflows.
+    median = quantiles_of(paths, (0.5,))[..., 0]
+    mean = median + (paths / paths.shape[1] - median[:, None] / paths.shape[1]).sum(dim=1)
+    return Block(mean=mean, median=median, quantiles=quantiles_of(paths, levels))
+
+
+def join(blocks: Iterable[Block], levels: Levels) -> Forecast:
+    """Lay blocks one after the other."""
+    means, quantiles = zip(*((block.mean, block.quantiles) for block in blocks), strict=True)
+    return Forecast(
+        mean=torch.cat(means, dim=1).cpu().numpy(),
+        quantiles=torch.cat(quantiles, dim=1).cpu().numpy(),
+        quantile_levels=levels,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +79,10 @@ class Units:
         values = self._ahead(scaled.shape[1]).undo(scaled)
         restored = self.transformed.undo(values, moves=self.scale.moves)
         return restored if self.lowest is None else restored.clamp(min=self.lowest)
+
+    def restore_paths(self, scaled: Float[Tensor, "batch path horizon"]) -> Paths:
+        """Give sample paths in the caller's units; they come in no order."""
+        return self.restore(scaled.transpose(1, 2)[..., None])[..., 0].transpose(1, 2)
 
     def mean(
         self, head: Head, parameters: Float[Tensor, "batch horizon parameter"]

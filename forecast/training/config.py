@@ -8,6 +8,8 @@ from torch.optim import AdamW
 
 from forecast.config import config
 
+Precision = Literal["32-true", "bf16-mixed", "16-mixed"]
+
 
 @config
 class OptimizerConfig:
@@ -76,5 +78,9 @@ class TrainerConfig:
 
     device: Literal["auto", "cpu", "cuda"] = "auto"
 
-    precision: Literal["32-true", "bf16-mixed", "16-mixed"] = "32-true"
-    """On a CPU 32-true is the only sensible one: without bf16 instructions the others are many times slower."""
+    precision: Precision = "32-true"
+    """What products are computed in while training; softmax, norms and losses stay in fp32. `16-mixed` is for CUDA
+    alone, and `bf16-mixed` is many times slower on a CPU without bf16 instructions."""
+
+    compile: bool = False
+    """Compile the layers with torch.compile: minutes at the start, which long runs on a GPU earn back."""

@@ -4,7 +4,7 @@ import logging
 import math
 import warnings
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,9 +18,11 @@ from forecast.losses import PointHead
 from forecast.model.transformer import ForecastModel
 from forecast.quiet import quiet_loggers
 from forecast.training.callbacks import EpochMetrics, History, OnEpoch, StepLimit, ThroughputBar
+from forecast.training.compilation import EagerValidation, compiled_layers
 from forecast.training.config import TrainerConfig
 from forecast.training.early_dropout import EarlyDropout
 from forecast.training.module import TeacherForcing
+from forecast.training.precision import check_precision
 
 
 @dataclass(frozen=True)
@@ -50,8 +52,10 @@ def fit_model(
 
     Raises:
         TrainingError: there is nothing to train on or nothing to judge epochs by, or the first epoch diverged.
+        BackendUnavailable: the device cannot train in the precision asked for, or is not here.
     """
     _check(train, validation, config)
+    check_precision(config.precision, device=training_device(config))
     module = TeacherForcing(model, config.optimizer)
     history, checkpoint = History(on_epoch), _checkpoint(config, folder)
     callbacks = [*_callbacks(config, progress=progress), history, checkpoint]
@@ -59,7 +63,8 @@ def fit_model(
         untrained = _untrained_loss(module, validation, config, folder)
         before = {name: weight.clone() for name, weight in model.state_dict().items()}
         trainer = _trainer(config, folder, callbacks, progress=progress)
-        trainer.fit(module, train, validation)
+        with compiled_layers(model) if config.compile else nullcontext():
+            trainer.fit(module, train, validation)
     fit = _best(model, checkpoint, history, untrained=untrained, before=before)
     model.to("cpu").eval()
     return fit
@@ -120,6 +125,8 @@ def _callbacks(config: TrainerConfig, *, progress: bool) -> list[Callback]:
         EarlyDropout(config.dropout_share),
         EarlyStopping(monitor=config.monitor, patience=config.patience, check_on_train_epoch_end=True),
     ]
+    if config.compile:
+        callbacks.append(EagerValidation())
     if config.max_steps is not None:
         callbacks.append(StepLimit(config.max_steps))
     if progress:

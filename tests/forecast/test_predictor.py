@@ -99,6 +99,9 @@ def test_quantiles_of_a_single_level_need_no_list(predictor: Predictor) -> None:
         ({"quantile_levels": float("nan")}, "quantile_levels"),
         ({"horizon": 0}, "horizon"),
         ({"context_length": -1}, "context_length"),
+        ({"num_samples": 0}, "num_samples"),
+        ({"num_samples": 5, "seed": -1}, "seed"),
+        ({"num_samples": 5, "seed": 2**63}, "seed"),
     ],
 )
 def test_a_request_that_makes_no_sense_is_refused_by_its_part(
@@ -114,6 +117,8 @@ def test_a_point_model_gives_its_mean_and_refuses_levels() -> None:
     assert predictor.predict(tiny_history()).columns == ["unique_id", "ds", "mean"]
     with pytest.raises(QuantilesUnavailable):
         predictor.predict(tiny_history(), level=80)
+    with pytest.raises(QuantilesUnavailable, match="sample paths"):
+        predictor.predict(tiny_history(), num_samples=5)
 
 
 def test_a_batch_gives_each_series_what_it_gets_alone(predictor: Predictor) -> None:
@@ -125,6 +130,31 @@ def test_a_batch_gives_each_series_what_it_gets_alone(predictor: Predictor) -> N
     for series in ids:
         alone = predictor.predict(history.filter(unique_id=series), horizon=13)
         np.testing.assert_allclose(numbers(together.filter(unique_id=series)), numbers(alone), rtol=CLOSE)
+
+
+def test_sample_paths_of_a_series_are_its_own_whatever_is_beside_it_and_wherever_it_stands(
+    predictor: Predictor,
+) -> None:
+    history, asked = tiny_history(ids=("a", "b", "c")), {"horizon": 13, "num_samples": 20, "seed": 6}
+    together = predictor.predict(history, **asked)
+    for series in ("a", "b", "c"):
+        alone = predictor.predict(history.filter(unique_id=series), **asked)
+        np.testing.assert_allclose(numbers(together.filter(unique_id=series)), numbers(alone), rtol=CLOSE)
+    turned = predictor.predict(history.sort("unique_id", descending=True, maintain_order=True), **asked)
+    np.testing.assert_allclose(numbers(turned.sort("unique_id", maintain_order=True)), numbers(together), rtol=CLOSE)
+
+
+def test_sample_paths_hang_on_the_seed_alone(predictor: Predictor) -> None:
+    first, again, other = (predictor.predict(tiny_history(), num_samples=20, seed=seed) for seed in (1, 1, 2))
+    assert first.equals(again)
+    assert not np.allclose(numbers(first), numbers(other))
+
+
+def test_series_of_the_same_values_draw_paths_of_their_own(predictor: Predictor) -> None:
+    one = tiny_history(ids=("a",))
+    twins = pl.concat([one, one.with_columns(unique_id=pl.lit("b"))])
+    answer = predictor.predict(twins, num_samples=20)
+    assert not np.allclose(numbers(answer.filter(unique_id="a")), numbers(answer.filter(unique_id="b")), rtol=1e-3)
 
 
 def test_the_size_of_batches_changes_nothing(predictor: Predictor, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,10 @@ class Kernel(ABC):
     def refusal(self, call: AttentionCall) -> str | None:
         """Say why this kernel cannot compute the call, with what would help; None when it can."""
 
+    def reluctance(self, call: AttentionCall) -> str | None:
+        """Say why `auto` does better with a kernel after this one, whether it can compute the call or not, or None."""
+        return None
+
     @abstractmethod
     def run(self, call: AttentionCall) -> Tensor:
         """Give [batch, head, query, value_dim]; a query that may see nothing gets zeros."""

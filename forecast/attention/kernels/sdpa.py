@@ -9,8 +9,13 @@ from torch import Tensor
 
 from forecast.attention.call import AttentionCall
 from forecast.attention.kernels.base import Kernel
+from forecast.attention.kernels.blocks import blocks
 from forecast.attention.kernels.fused import fused
-from forecast.attention.patterns import Causal, Full
+from forecast.attention.kernels.mirrored import mirrored
+from forecast.attention.kernels.slopes import slopes
+from forecast.attention.kernels.two_sided import two_sided
+from forecast.attention.patterns import Causal, Full, Linear
+from forecast.attention.patterns.linear import NO_SOFTMAX
 
 
 class SdpaKernel(Kernel):
@@ -19,8 +24,8 @@ class SdpaKernel(Kernel):
     name: ClassVar[str] = "sdpa"
 
     def refusal(self, call: AttentionCall) -> str | None:
-        """Refuse nothing: what the fused kernels do not cover, PyTorch computes exactly on its own."""
-        return None
+        """Refuse what has no softmax: all else that fused kernels do not cover, PyTorch computes exactly on its own."""
+        return NO_SOFTMAX if isinstance(call.pattern, Linear) else None
 
     def run(self, call: AttentionCall) -> Float[Tensor, "batch head query value_dim"]:
         """Take the first form that serves, the cheapest first."""
@@ -44,7 +49,15 @@ def written(call: AttentionCall) -> Tensor:
     return fused(call, mask=added).masked_fill(~mask.any(dim=-1, keepdim=True), 0.0)
 
 
-FORMS: tuple[Callable[[AttentionCall], Tensor | None], ...] = (whole, triangle, written)
+FORMS: tuple[Callable[[AttentionCall], Tensor | None], ...] = (
+    whole,
+    triangle,
+    slopes,
+    mirrored,
+    two_sided,
+    blocks,
+    written,
+)
 """Each gives the output where it serves the call, else None; the last serves all."""
 
 

@@ -8,15 +8,17 @@ from jaxtyping import Bool, Int64
 from pydantic import NonNegativeInt, PositiveInt
 from torch import Tensor
 
-from forecast.attention.patterns.base import Pattern, Positions
+from forecast.attention.patterns.base import Positions
+from forecast.attention.patterns.blocked import Beside, Blocked, Common, Drawn, Grid, Run, window, window_width
 from forecast.config import config
 
 MIXERS = (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D)  # odd constants of xxHash: neighbours come out unrelated
 BITS = 31
+WIDTHS = (32, 128)  # of blocks of queries that are worth a call of their own each; beyond, they look at too much
 
 
 @config
-class Sparse(Pattern):
+class Sparse(Blocked):
     """Window, global tokens and random blocks as in Zaheer et al., "Big Bird" (2020), and seasonal links beside them.
 
     Everything is counted from the end that does not move: from the newest token, or from the first where the pattern is
@@ -85,6 +87,52 @@ class Sparse(Pattern):
         if self.causal:
             return block - distance
         return torch.where(_hash(block, self.seed, 2 * number + 1) % 2 == 0, block - distance, block + distance)
+
+    @property
+    def knows_distance_alone(self) -> bool:
+        """Where there are neither global tokens nor random links."""
+        return not (self.num_global or self.num_random_blocks)
+
+    def num_apart(self, num_keys: int) -> int:
+        """The global tokens; causal ones see nothing but each other."""
+        return 0 if self.causal else min(self.num_global, num_keys)
+
+    def grid(self, num_queries: int, num_keys: int) -> Grid:
+        """Let all queries of a block share their random links."""
+        edge = 0 if self.causal else num_keys
+        return Grid.over(num_queries, num_keys, width=self._width(num_queries), edge=edge)
+
+    def runs(self, grid: Grid, num_keys: int, *, device: torch.device) -> tuple[Run, ...]:
+        """Name the window, the global tokens, the blocks drawn, and the shifts by whole seasons."""
+        found: list[Run] = [window(self.left, 0 if self.causal else self.right, grid=grid, device=device)]
+        if self.num_global:
+            length = min(self.num_global, num_keys)
+            found.append(Common(0 if self.causal else num_keys - length, length))
+        return (*found, *self._seasons(grid, num_keys, device), *self._drawn(grid, num_keys, device))
+
+    def _width(self, num_queries: int) -> int:
+        narrow, wide = WIDTHS
+        if not self.num_random_blocks:
+            return min(num_queries, window_width(self.left + (0 if self.causal else self.right)))
+        most = min(num_queries, wide)
+        divisor = next(width for width in range(most, 0, -1) if self.block_length % width == 0)
+        return divisor if divisor >= min(narrow, num_queries) // 2 else self.block_length
+
+    def _drawn(self, grid: Grid, num_keys: int, device: torch.device) -> list[Run]:
+        num_blocks = -(-num_keys // self.block_length)
+        own = self.anchored(grid.starts(device), num_keys=num_keys) // self.block_length
+        drawn = [self.random_block(own, number=number) for number in range(self.num_random_blocks)]
+        if self.causal:
+            return [Drawn(numbers, 0, self.block_length, num_blocks) for numbers in drawn]
+        edge = num_keys - num_blocks * self.block_length
+        return [Drawn(num_blocks - 1 - numbers, edge, self.block_length, num_blocks) for numbers in drawn]
+
+    def _seasons(self, grid: Grid, num_keys: int, device: torch.device) -> list[Run]:
+        if self.season is None:
+            return []
+        spans = min(self.num_seasons, (num_keys - 1) // self.season)
+        ahead = [] if self.causal else range(1, spans + 1)
+        return [Beside(span * self.season, grid.width, device) for span in (*range(-spans, 0), *ahead)]
 
     def _in_season(self, distance: Positions) -> Bool[Tensor, "..."]:
         if self.season is None:

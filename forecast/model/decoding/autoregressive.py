@@ -4,23 +4,24 @@ Teacher forcing: Williams & Zipser (1989). The decoder starts from the label, th
 start token; output patch k sees the context, the label and target patches before k only.
 """
 
-from dataclasses import dataclass
 from typing import Literal, Self
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Float, Float64
 from pydantic import PositiveInt, model_validator
 from torch import Tensor, nn
 from torch.nn import functional
 
-from forecast.attention.cache import Cache
 from forecast.attention.patterns import AnyPattern, Causal
 from forecast.attention.relation import Stand
 from forecast.config import config
+from forecast.losses import Head
 from forecast.model.decoding.base import Decoder, Known, Setting, Target
+from forecast.model.decoding.shown import Patches, Shown, lay_patches
 from forecast.model.encoder import add_static
 from forecast.model.layers import DecoderStack
-from forecast.model.patching import PatchEmbedding, num_patches, patch_from_left, patch_from_right
+from forecast.model.patching import PatchEmbedding, num_patches, patch_from_left
+from forecast.model.stepwise import Stepwise
 
 
 @config
@@ -56,29 +57,6 @@ class Autoregressive:
         return AutoregressiveDecoder(setting, self)
 
 
-@dataclass(frozen=True, eq=False)
-class Shown:
-    """Patches as the decoder is shown them, [batch, patch, width] each."""
-
-    values: Tensor
-    observed: Tensor
-    drafted: Tensor | None
-    """The draft of the patch itself: what it missed is shown."""
-    coming: Tensor | None
-    """The draft of the patch to be forecast from here."""
-    ahead: Tensor | None
-    """The covariates of that patch that are known ahead."""
-
-    def features(self) -> Float[Tensor, "batch patch feature"]:
-        """Lay everything known of a patch side by side."""
-        parts = [self.values, self.observed.to(self.values.dtype)]
-        if self.drafted is not None and self.coming is not None:
-            parts += [(self.values - self.drafted) * self.observed, self.coming]
-        if self.ahead is not None:
-            parts.append(self.ahead)
-        return torch.cat(parts, dim=-1)
-
-
 class AutoregressiveDecoder(Decoder):
     """Causal self-attention over label and target patches, cross-attention to the context."""
 
@@ -107,104 +85,97 @@ class AutoregressiveDecoder(Decoder):
 
     def teach(self, known: Known, target: Target) -> Float[Tensor, "batch horizon parameter"]:
         """Decode all patches in one pass; the causal pattern hides from each what it must forecast."""
-        horizon = target.future.shape[1]
-        shown, drafts = self._shifted(known, target)
-        tokens = self._embed(shown, known, first_position=0)
+        patches = self.lay(known)
+        shown = self._shifted(patches, target)
+        places = self.position(torch.arange(shown.values.shape[1], device=shown.values.device))
+        tokens = self.embed(shown, known.static, places)
         memory = self.stack.project_memory(known.memory.tokens)
         decoded = self.stack(tokens, memory=memory, memory_observed=known.memory.observed, ahead=self.ahead)
-        first = self.num_label_patches - 1
-        ahead = None if shown.ahead is None else shown.ahead[:, first:]
-        return self.output(decoded[:, first:], drafts, ahead)[:, :horizon]
+        first = self.num_label_patches
+        drafts, ahead = patches.beside(first, tokens.shape[1] + 1)
+        return self.output(decoded[:, first - 1 :], drafts, ahead)[:, : target.future.shape[1]]
 
     def roll_out(self, known: Known, *, horizon: int) -> Float[Tensor, "batch {horizon} parameter"]:
         """Decode patch by patch, feeding back the location; each step computes its own patch only."""
         count = num_patches(horizon, patch_length=self.patch_length)
-        drafts, ahead = self._draft_patches(known.draft, count), self._ahead_patches(known)
-        memory = self.stack.project_memory(known.memory.tokens)
-        capacity = self.num_label_patches + count - 1
-        caches = Cache.for_layers(len(self.stack.layers), capacity=capacity)
-        shown, position, forecast = self._label(known, drafts, ahead), 0, []
-        for patch in range(count):
-            tokens = self._embed(shown, known, first_position=position)
-            decoded = self.stack(
-                tokens,
-                memory=memory,
-                memory_observed=known.memory.observed,
-                caches=caches,
-                own=Stand(first=float(position)),
-                ahead=self.ahead.moved(position * self.ahead.step),
-            )
-            position += tokens.shape[1]
-            coming = _patch(ahead, self.num_label_patches + patch)
-            forecast.append(self.output(decoded[:, -1:], _patch(drafts, patch), coming))
-            shown = Shown(
-                values=forecast[-1][..., 0][:, None],
-                observed=torch.ones_like(forecast[-1][..., 0][:, None], dtype=torch.bool),
-                drafted=_patch(drafts, patch),
-                coming=_patch(drafts, patch + 1),
-                ahead=_patch(ahead, self.num_label_patches + patch + 1),
-            )
+        unrolling = Unrolling(self, known, count=count)
+        forecast = [unrolling.begin()]
+        while len(forecast) < count:
+            forecast.append(unrolling.go_on(forecast[-1][..., 0]))
         return torch.cat(forecast, dim=1)[:, :horizon]
 
-    def _embed(self, shown: Shown, known: Known, *, first_position: int) -> Float[Tensor, "batch patch d_model"]:
-        features = shown.features()
-        positions = torch.arange(first_position, first_position + features.shape[1], device=features.device)
-        tokens = self.embedding(features) + self.position(positions)
-        return self.dropout(add_static(tokens, known.static))
+    def sample(
+        self, known: Known, *, levels: Float64[Tensor, "batch path horizon"], head: Head
+    ) -> Float[Tensor, "batch path horizon"]:
+        """Decode all paths of all series in one batch, feeding back to each what was drawn for it."""
+        num_series, num_paths, horizon = levels.shape
+        count = num_patches(horizon, patch_length=self.patch_length)
+        levels = functional.pad(levels, (0, count * self.patch_length - horizon), value=0.5)
+        each = levels.split(self.patch_length, dim=-1)
+        unrolling = Unrolling(self, known, count=count)
+        values = [head.sample(unrolling.begin()[:, None], each[0])]
+        unrolling.fork(num_paths)
+        while len(values) < count:
+            parameters = unrolling.go_on(values[-1].flatten(0, 1)).unflatten(0, (num_series, num_paths))
+            values.append(head.sample(parameters, each[len(values)]))
+        return torch.cat(values, dim=-1)[..., :horizon]
 
-    def _shifted(self, known: Known, target: Target) -> tuple[Shown, Tensor | None]:
-        """Give label and target patches but the last, which nothing is forecast from, and the drafts of the horizon."""
-        values, observed = self._label_patches(known)
+    def lay(self, known: Known) -> Patches:
+        """Cut what is known of a window into the decoder's patches."""
+        return lay_patches(known, patch_length=self.patch_length, label_length=self.label_length)
+
+    def embed(
+        self,
+        shown: Shown,
+        static: Float[Tensor, "batch d_model"] | None,
+        places: Float[Tensor, "patch d_model"],
+    ) -> Float[Tensor, "batch patch d_model"]:
+        """Make patches to tokens; `places` is what is added for where they stand."""
+        return self.dropout(add_static(self.embedding(shown.features()) + places, static))
+
+    def _shifted(self, patches: Patches, target: Target) -> Shown:
+        """Show label and target patches but the last, which nothing is forecast from."""
         future = patch_from_left(target.future * target.future_observed, patch_length=self.patch_length)
         future_observed = patch_from_left(target.future_observed, patch_length=self.patch_length)
-        drafts = self._draft_patches(known.draft, future.shape[1])
-        drafted, ahead = self._drafted(known, drafts), self._ahead_patches(known)
-        shown = Shown(
-            values=torch.cat([values, future], dim=1)[:, :-1],
-            observed=torch.cat([observed, future_observed], dim=1)[:, :-1],
-            drafted=None if drafted is None else drafted[:, :-1],
-            coming=None if drafted is None else drafted[:, 1:],
-            ahead=None if ahead is None else ahead[:, 1:],
-        )
-        return shown, drafts
-
-    def _label(self, known: Known, drafts: Tensor | None, ahead: Tensor | None) -> Shown:
-        values, observed = self._label_patches(known)
-        drafted = self._drafted(known, drafts)
-        count = self.num_label_patches
-        return Shown(
-            values=values,
-            observed=observed,
-            drafted=None if drafted is None else drafted[:, :count],
-            coming=None if drafted is None else drafted[:, 1 : count + 1],
-            ahead=None if ahead is None else ahead[:, 1 : count + 1],
-        )
-
-    def _drafted(self, known: Known, drafts: Tensor | None) -> Float[Tensor, "batch patch width"] | None:
-        """Give the drafts of label and horizon in a row."""
-        if known.label_draft is None or drafts is None:
-            return None
-        return torch.cat([patch_from_left(known.label_draft, patch_length=self.patch_length), drafts], dim=1)
-
-    def _label_patches(
-        self, known: Known
-    ) -> tuple[Float[Tensor, "batch patch width"], Bool[Tensor, "batch patch width"]]:
-        length = self.label_length
-        missing = max(0, length - known.past.shape[1])
-        observed = functional.pad(known.past_observed[:, -length:], (missing, 0))
-        values = functional.pad(known.past[:, -length:], (missing, 0)) * observed
-        return (
-            patch_from_right(values, patch_length=self.patch_length),
-            patch_from_right(observed, patch_length=self.patch_length),
-        )
-
-    def _draft_patches(self, draft: Tensor | None, count: int) -> Tensor | None:
-        return None if draft is None else patch_from_left(draft, patch_length=self.patch_length)[:, :count]
-
-    def _ahead_patches(self, known: Known) -> Float[Tensor, "batch patch width"] | None:
-        """Give what is known ahead of the patches of label and horizon in a row."""
-        return None if known.ahead is None else patch_from_left(known.ahead, patch_length=self.patch_length)
+        values = torch.cat([patches.label, future], dim=1)[:, :-1]
+        observed = torch.cat([patches.label_observed, future_observed], dim=1)[:, :-1]
+        return patches.show(values, observed, first=0)
 
 
-def _patch(patches: Tensor | None, number: int) -> Tensor | None:
-    return None if patches is None else patches[:, number : number + 1]
+class Unrolling:
+    """A roll-out under way: it is fed patch after patch, and gives the parameters of the one that follows each.
+
+    It begins with one row a series; after `fork` each series has several, which share memory and past.
+    """
+
+    def __init__(self, decoder: AutoregressiveDecoder, known: Known, *, count: int):
+        self.decoder = decoder
+        self.patches = decoder.lay(known)
+        self.static = known.static
+        num_tokens = decoder.num_label_patches + count - 1
+        self.stack = Stepwise(decoder.stack, known.memory.tokens, known.memory.observed, capacity=num_tokens)
+        self.places = decoder.position(torch.arange(num_tokens, device=known.past.device))
+        self.position = 0
+
+    def begin(self) -> Float[Tensor, "row step parameter"]:
+        """Give the parameters of the first patch, from the label."""
+        return self._decode(self.patches.show(self.patches.label, self.patches.label_observed, first=0))
+
+    def go_on(self, values: Float[Tensor, "row step"]) -> Float[Tensor, "row step parameter"]:
+        """Take the values of the patch asked for last, and give the parameters of the next."""
+        fed = values[:, None]
+        return self._decode(self.patches.show(fed, torch.ones_like(fed, dtype=torch.bool), first=self.position))
+
+    def fork(self, num_paths: int) -> None:
+        """Let each series go several ways, in rows one beside the other."""
+        self.stack.fork(num_paths)
+        self.patches = self.patches.repeated(num_paths)
+        self.static = None if self.static is None else self.static.repeat_interleave(num_paths, dim=0)
+
+    def _decode(self, shown: Shown) -> Float[Tensor, "row step parameter"]:
+        decoder, first = self.decoder, self.position
+        self.position += shown.values.shape[1]
+        tokens = decoder.embed(shown, self.static, self.places[first : self.position])
+        ahead = decoder.ahead.moved(first * decoder.ahead.step)
+        decoded = self.stack.decode(tokens, own=Stand(first=float(first)), ahead=ahead)
+        return decoder.output(decoded[:, -1:], *self.patches.beside(self.position, self.position + 1))

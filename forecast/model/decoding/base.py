@@ -4,10 +4,11 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Float64
 from torch import Tensor, nn
 
 from forecast.attention.relation import Stand
+from forecast.losses import Head
 from forecast.model.encoder import Memory
 from forecast.model.layers import LayerConfig
 from forecast.position import Position
@@ -84,6 +85,15 @@ class Decoder(nn.Module, ABC):
     @abstractmethod
     def roll_out(self, known: Known, *, horizon: int) -> Float[Tensor, "batch {horizon} parameter"]:
         """Give the parameters of every step from what is known alone (inference)."""
+
+    @abstractmethod
+    def sample(
+        self, known: Known, *, levels: Float64[Tensor, "batch path horizon"], head: Head
+    ) -> Float[Tensor, "batch path horizon"]:
+        """Give sample paths: the value of every step at the level drawn for it, given what was drawn before it.
+
+        Steps that are decoded together are drawn apart from each other: how they hang together is not forecast.
+        """
 
 
 class PatchOutput(nn.Module):

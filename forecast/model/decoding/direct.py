@@ -3,12 +3,13 @@
 from typing import Literal
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Float64
 from pydantic import PositiveInt
 from torch import Tensor, nn
 
 from forecast.attention.patterns import AnyPattern, Full
 from forecast.config import config
+from forecast.losses import Head
 from forecast.model.decoding.base import Decoder, Known, Setting, Target
 from forecast.model.encoder import add_static
 from forecast.model.layers import DecoderStack
@@ -69,6 +70,12 @@ class DirectDecoder(Decoder):
     def roll_out(self, known: Known, *, horizon: int) -> Float[Tensor, "batch {horizon} parameter"]:
         """Decode the trained horizon and give its first steps: queries see each other, so their number is fixed."""
         return self._decode(known)[:, :horizon]
+
+    def sample(
+        self, known: Known, *, levels: Float64[Tensor, "batch path horizon"], head: Head
+    ) -> Float[Tensor, "batch path horizon"]:
+        """Decode the horizon once and draw all paths from it."""
+        return head.sample(self.roll_out(known, horizon=levels.shape[2])[:, None], levels)
 
     def _decode(self, known: Known) -> Float[Tensor, "batch step parameter"]:
         drafts = None if known.draft is None else patch_from_left(known.draft, patch_length=self.patch_length)

@@ -1,11 +1,7 @@
 """Every kernel computes the one written definition, and says so when it cannot."""
 
-import json
 import logging
 import math
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 import torch
@@ -14,13 +10,13 @@ from forecast.attention import choice
 from forecast.attention.biases import BucketBias, SlopeBias
 from forecast.attention.call import AttentionCall
 from forecast.attention.choice import KERNELS, attend, choose
+from forecast.attention.features import PositiveRandom
 from forecast.attention.kernels.reference import ReferenceKernel, attention_weights
-from forecast.attention.kernels.xformers import bias_of
-from forecast.attention.patterns import Causal, Full, Local, Pattern, Sparse
+from forecast.attention.patterns import Causal, Full, Linear, Local, Pattern, Sparse
 from forecast.errors import BackendUnavailable
 
-REPOSITORY = Path(__file__).parents[3]
-CPU_KERNELS = [name for name in KERNELS if name != "xformers"]
+CPU_KERNELS = [name for name in KERNELS if name not in ("xformers", "flex")]  # flex is compiled: test_flex.py
+SOFTMAX_KERNELS = [name for name in CPU_KERNELS if name != "linear"]
 PATTERNS = [
     Full(),
     Causal(),
@@ -28,6 +24,10 @@ PATTERNS = [
     Local(left=2, right=0),
     Sparse(left=1, right=0, num_global=1, num_random_blocks=1, block_length=2, season=3),
     Sparse(left=1, num_global=1, num_random_blocks=1, block_length=2, causal=True),
+    Linear(),
+    Linear(causal=True),
+    Linear(features=PositiveRandom(num_features=12)),
+    Linear(features=PositiveRandom(num_features=12), causal=True),
 ]
 LOOKING_BACK = [pattern for pattern in PATTERNS if not pattern.looks_ahead]
 BIASES = {
@@ -54,6 +54,13 @@ def make_call(
     return AttentionCall(draw(queries), draw(keys), draw(keys), pattern=pattern, key_observed=observed, bias=bias)
 
 
+def has_no_meaning_to(name: str, pattern: Pattern, *, bias=None) -> bool:
+    """Linear attention has neither a softmax nor scores for a bias, and its own kernel computes nothing else."""
+    if isinstance(pattern, Linear):
+        return bias is not None or name not in ("reference", "linear")
+    return name == "linear"
+
+
 @pytest.mark.parametrize("hidden", [False, True])
 @pytest.mark.parametrize(("queries", "keys"), SHAPES)
 @pytest.mark.parametrize("pattern", PATTERNS, ids=repr)
@@ -61,11 +68,15 @@ def make_call(
 @pytest.mark.parametrize("name", CPU_KERNELS)
 def test_kernel_equals_the_reference(name, bias, pattern, queries, keys, hidden):
     call = make_call(pattern, queries=queries, keys=keys, hidden=hidden, bias=BIASES[bias])
+    if has_no_meaning_to(name, pattern, bias=BIASES[bias]):
+        with pytest.raises(BackendUnavailable, match=r"pattern 'linear'.* use (backend 'auto'|position 'sinusoidal')"):
+            attend(call, backend=name)
+        return
     expected = ReferenceKernel().run(call)
-    torch.testing.assert_close(KERNELS[name].run(call), expected, atol=1e-6, rtol=0)
+    torch.testing.assert_close(attend(call, backend=name), expected, atol=1e-6, rtol=0)
 
 
-@pytest.mark.parametrize("name", CPU_KERNELS)
+@pytest.mark.parametrize("name", SOFTMAX_KERNELS)
 def test_gradients_equal_those_of_the_reference(name):
     def gradients(kernel_name: str) -> list[torch.Tensor]:
         call = make_call(Causal(), hidden=True)
@@ -77,7 +88,7 @@ def test_gradients_equal_those_of_the_reference(name):
         torch.testing.assert_close(ours, expected, atol=1e-5, rtol=0)
 
 
-@pytest.mark.parametrize("name", CPU_KERNELS)
+@pytest.mark.parametrize("name", SOFTMAX_KERNELS)
 def test_every_query_sees_every_observed_key_also_where_queries_are_more_than_keys(name):
     call = make_call(Full(), queries=8, keys=3, hidden=True)
     call.key_observed[:] = torch.tensor([True, True, False])
@@ -93,14 +104,15 @@ def test_worked_example_of_four_tokens():
     assert scores[0, 1].item() == pytest.approx(0.35)
     call = AttentionCall(query[None, None], key[None, None], (2 * tokens)[None, None], pattern=Full())
     expected = torch.softmax(scores / math.sqrt(4), dim=-1) @ (2 * tokens)
-    for name in CPU_KERNELS:
+    for name in SOFTMAX_KERNELS:
         torch.testing.assert_close(KERNELS[name].run(call)[0, 0], expected, atol=1e-6, rtol=0)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
 @pytest.mark.parametrize("name", CPU_KERNELS)
 def test_query_that_may_see_nothing_gets_zeros_in_every_precision(name, dtype):
-    output = KERNELS[name].run(make_call(Full(), hidden=True, dtype=dtype))
+    pattern = Linear() if name == "linear" else Full()
+    output = KERNELS[name].run(make_call(pattern, hidden=True, dtype=dtype))
     assert torch.isfinite(output).all()
     assert (output[1] == 0).all()
     assert (output[0] != 0).any()
@@ -110,12 +122,15 @@ def test_query_that_may_see_nothing_gets_zeros_in_every_precision(name, dtype):
 def test_large_scores_stay_finite(dtype):
     call = make_call(Causal(), dtype=dtype)
     large = AttentionCall(call.query * 100, call.key * 100, call.value, pattern=Causal())
-    for name in CPU_KERNELS:
+    for name in SOFTMAX_KERNELS:
         assert torch.isfinite(KERNELS[name].run(large)).all()
 
 
-@pytest.mark.parametrize("name", CPU_KERNELS)
-@pytest.mark.parametrize("pattern", LOOKING_BACK, ids=repr)
+@pytest.mark.parametrize(
+    ("name", "pattern"),
+    [(name, pattern) for name in CPU_KERNELS for pattern in LOOKING_BACK if not has_no_meaning_to(name, pattern)],
+    ids=repr,
+)
 def test_future_keys_never_reach_an_earlier_query(name, pattern):
     call = make_call(pattern)
     changed = AttentionCall(call.query, call.key.clone(), call.value.clone(), pattern=pattern)
@@ -126,14 +141,15 @@ def test_future_keys_never_reach_an_earlier_query(name, pattern):
     assert not torch.allclose(before[:, :, 3:], after[:, :, 3:])
 
 
-def test_weights_sum_to_one_and_reproduce_the_output():
-    call = make_call(Causal())
+@pytest.mark.parametrize("pattern", [Causal(), Linear(causal=True)], ids=repr)
+def test_weights_sum_to_one_and_reproduce_the_output(pattern):
+    call = make_call(pattern)
     weights = attention_weights(call)
     torch.testing.assert_close(weights.sum(dim=-1), torch.ones(2, 3, 5))
     torch.testing.assert_close(weights @ call.value, ReferenceKernel().run(call))
 
 
-@pytest.mark.parametrize("name", CPU_KERNELS)
+@pytest.mark.parametrize("name", SOFTMAX_KERNELS)
 def test_dropout_on_the_weights_keeps_the_expectation(name):
     call = make_call(Full())
     many = [tensor.repeat(4000, 1, 1, 1) for tensor in (call.query, call.key, call.value)]
@@ -153,42 +169,3 @@ def test_auto_on_a_cpu_is_sdpa_and_is_announced_once(caplog):
 def test_backend_asked_for_never_falls_back():
     with pytest.raises(BackendUnavailable, match=r"xformers.*cpu.*use backend 'sdpa'"):
         attend(make_call(Full()), backend="xformers")
-
-
-@pytest.mark.parametrize("pattern", [Full(), Causal()], ids=repr)
-@pytest.mark.parametrize(("queries", "keys"), SHAPES)
-def test_bias_of_xformers_hides_what_the_definition_hides(pattern, queries, keys):
-    call = make_call(pattern, queries=queries, keys=keys)
-    bias = bias_of(call)
-    hidden = ~call.mask()[0, 0]
-    if bias is None:
-        assert not hidden.any()
-    else:
-        assert torch.equal(bias.materialize((queries, keys)).isinf(), hidden)
-
-
-def test_written_bias_of_xformers_hides_keys_and_is_aligned():
-    call = make_call(Causal(), queries=3, keys=7, hidden=True)
-    bias = bias_of(call)
-    seen = call.mask() | ~call.mask().any(dim=-1, keepdim=True)
-    assert torch.equal(bias.isinf(), ~seen.expand_as(bias))
-    assert all(stride % 8 == 0 for stride in bias.stride()[:-1])
-
-
-def test_dispatch_on_a_gpu_is_the_one_written_down():
-    script = Path(__file__).with_name("cuda_dispatch.py")
-    answered = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True, cwd=REPOSITORY)
-    table = json.loads(answered.stdout.splitlines()[-1])
-    expected = {
-        "full bfloat16": "fa2F",
-        "causal bfloat16": "fa2F",
-        "full float16": "fa2F",
-        "full float32": "cutlassF",
-        "causal float32": "cutlassF",
-        "causal float32, 3 new of 64": "cutlassF",
-        "causal bfloat16, 3 new of 64": "fa2F",
-        "causal bfloat16, keys hidden": "cutlassF",
-        "full float32, keys hidden": "cutlassF",
-        "full bfloat16, head_dim 4": "sdpa",
-    }
-    assert {case: operator.split("@")[0].removesuffix("-pt") for case, operator in table.items()} == expected

@@ -85,7 +85,7 @@ def test_a_policy_mends_the_fault_and_reports_it(make_frame: Any, fault: str) ->
 
     prepared = prepare(make_frame(columns(good=([0, 1, 2], [1.0, 2.0, 3.0]), bad=series)), DataContract(**policy))
 
-    assert prepared.panel.ids == ("good", "bad")
+    assert prepared.panel.ids == ("bad", "good")
     (finding,) = prepared.report.of_kind(fault)
     assert finding.series == "bad"
     assert finding.count in (1, 2, 3)

@@ -52,7 +52,12 @@ def test_all_series_vote_on_the_frequency() -> None:
     panel = prepare(frame).panel
 
     assert panel.axis.frequency.text == "D"
-    assert panel.lengths.tolist() == [10, 1, 3, 10]
+    assert dict(zip(panel.ids, panel.lengths.tolist(), strict=True)) == {
+        "gaps": 10,
+        "single": 1,
+        "pair": 3,
+        "daily": 10,
+    }
 
 
 def test_duplicates_in_one_series_leave_the_frequency_alone() -> None:

@@ -82,7 +82,7 @@ def test_few_stamps_continue_their_own_pattern(stamps: list[str], expected: list
 def test_each_series_keeps_its_own_day_of_the_month() -> None:
     frame = pl.DataFrame(
         {
-            "unique_id": ["middle"] * 3 + ["end"] * 3,
+            "unique_id": ["a"] * 3 + ["b"] * 3,
             "ds": [date(2023, *day) for day in ((1, 15), (2, 15), (3, 15), (1, 31), (2, 28), (3, 31))],
             "y": [1.0] * 6,
         }

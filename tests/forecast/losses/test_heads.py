@@ -155,6 +155,23 @@ def test_a_quantile_does_not_depend_on_what_else_is_asked_for(head, level):
 
 
 @over(SPREAD_HEADS)
+def test_a_sample_is_the_quantile_at_the_level_drawn(head):
+    parameters, drawn = draw_parameters(head), torch.tensor([LEVELS[:HORIZON], LEVELS[-HORIZON:]], dtype=torch.float64)
+    paths = head.sample(parameters[:, None], drawn.expand(BATCH, -1, -1))
+    assert paths.shape == (BATCH, len(drawn), HORIZON)
+    for path, levels in enumerate(drawn.tolist()):
+        for step, level in enumerate(levels):
+            expected = head.quantiles(parameters[:, step : step + 1], (level,))
+            torch.testing.assert_close(paths[:, path, step : step + 1], expected[..., 0])
+
+
+@over(SPREAD_HEADS)
+def test_samples_are_finite_as_far_out_as_levels_are_drawn(head):
+    ends = torch.tensor([2.0**-60, 1 - 2.0**-53], dtype=torch.float64).repeat(HORIZON // 2)
+    assert head.sample(draw_parameters(head).float(), ends).isfinite().all()
+
+
+@over(SPREAD_HEADS)
 @pytest.mark.parametrize("levels", [(0.5, 0.1), (0.5, 0.5), (0.0, 0.5), (0.5, 1.0)])
 def test_default_levels_out_of_order_or_range_are_refused(head, levels):
     with pytest.raises(ValueError, match=r"levels must ascend inside \(0, 1\)"):
@@ -168,6 +185,12 @@ def test_default_levels_out_of_order_or_range_are_refused(head, levels):
 def test_point_head_says_which_heads_have_quantiles(head):
     with pytest.raises(QuantilesUnavailable, match=r"\(0\.1, 0\.9\).*train with head 'quantile' or 'student_t'"):
         head.quantiles(draw_parameters(head), (0.1, 0.9))
+
+
+@over(POINT_HEADS)
+def test_point_head_says_which_heads_have_sample_paths(head):
+    with pytest.raises(QuantilesUnavailable, match=r"sample paths.*train with head 'quantile' or 'student_t'"):
+        head.sample(draw_parameters(head), torch.full((BATCH, HORIZON), 0.5, dtype=torch.float64))
 
 
 @over(POINT_HEADS)

@@ -26,6 +26,7 @@ KINDS: dict[str, dict[str, Any]] = {
         "scaling": {"kind": "newest_std"},
         "decoder": {"kind": "autoregressive", "patch_length": 5},
     },
+    "measured by its newest steps": {"scaling": {"kind": "mean_std", "newest": 12}},
     "learned positions, post-norm": {"position": {"kind": "learned"}, "layer": {"norm_position": "post"}},
     "no positions, rms, swiglu": {
         "position": {"kind": "none"},
@@ -56,6 +57,18 @@ KINDS: dict[str, dict[str, Any]] = {
             "kind": "autoregressive",
             "patch_length": 2,
             "pattern": {"kind": "sparse", "left": 1, "num_global": 1, "block_length": 2, "causal": True},
+        },
+    },
+    "linear": {
+        "pattern": {"kind": "linear"},
+        "decoder": {"kind": "autoregressive", "patch_length": 4, "pattern": {"kind": "linear", "causal": True}},
+    },
+    "linear of random features": {
+        "pattern": {"kind": "linear", "features": {"kind": "random", "num_features": 24}},
+        "decoder": {
+            "kind": "autoregressive",
+            "patch_length": 2,
+            "pattern": {"kind": "linear", "features": {"kind": "random", "num_features": 24}, "causal": True},
         },
     },
     "student_t": {"head": {"kind": "student_t"}, "decoder": {"kind": "direct", "patch_length": 12}},

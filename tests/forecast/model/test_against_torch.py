@@ -6,12 +6,12 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from forecast.attention.cache import Cache
 from forecast.attention.choice import KERNELS
 from forecast.attention.multihead import MultiHeadAttention
 from forecast.attention.patterns import Causal, Full, Pattern
 from forecast.feedforward import Gelu, Relu
 from forecast.model.layers import DecoderLayer, DecoderStack, EncoderLayer, LayerConfig
+from forecast.model.stepwise import Stepwise
 
 D_MODEL, HEADS, BATCH, QUERIES, KEYS = 16, 4, 3, 7, 5
 NORM_POSITIONS = {"pre": True, "post": False}  # ours: torch's norm_first
@@ -251,7 +251,7 @@ def test_decoder_of_two_layers_equals_torch(norm_position, backend):
 def test_decoding_over_a_cache_equals_the_full_pass_of_torch(norm_position, backend):
     ours, theirs = decoder_pair(norm_position, backend)
     given, context = tokens(QUERIES), tokens(KEYS)
-    memory, caches = ours.project_memory(context), Cache.for_layers(2, capacity=QUERIES)
+    stepwise = Stepwise(ours, context, None, capacity=QUERIES)
     stretches = given.split([3, 1, 1, 2], dim=1)  # the label first, then steps, then two at once
-    decoded = [ours(new, memory=memory, memory_observed=None, caches=caches) for new in stretches]
+    decoded = [stepwise.decode(new) for new in stretches]
     assert_same(torch.cat(decoded, dim=1), theirs(given, context, tgt_mask=future_hidden(QUERIES)))

@@ -84,6 +84,17 @@ def test_an_entity_alone_is_forecast_as_in_company(channels: Channels) -> None:
     np.testing.assert_allclose(alone["mean"], together["mean"], rtol=1e-5)
 
 
+@pytest.mark.parametrize("channels", ["independent", "mixed"])
+def test_sample_paths_of_an_entity_alone_are_those_in_company_also_beyond_the_trained_horizon(
+    channels: Channels,
+) -> None:
+    model, asked = predictor(channels), {"horizon": 15, "num_samples": 8}
+    alone = model.predict(history().filter(pl.col("unique_id") == "b"), **asked)
+    together = model.predict(history(), **asked).filter(pl.col("unique_id") == "b")
+    np.testing.assert_allclose(alone["mean"], together["mean"], rtol=1e-5)
+    np.testing.assert_allclose(alone["0.9"], together["0.9"], rtol=1e-5)
+
+
 def test_mixed_channels_are_told_apart_by_name_and_not_by_the_order_of_columns() -> None:
     model = predictor("mixed")
     answer = model.predict(history().select("wind", "ds", "load", "unique_id"))

@@ -12,9 +12,9 @@ def test_few_series_are_all_drawn(panel_of) -> None:
 
 
 def test_of_many_the_unusual_come_first_with_their_reasons(panel_of) -> None:
-    series = {f"s{number}": np.full(10, 1.0 + number) for number in range(30)}
-    series["s7"] = np.arange(1.0, 21.0)
-    series["s9"] = np.array([1.0, np.nan, np.nan, 4.0])
+    series = {f"s{number:02d}": np.full(10, 1.0 + number) for number in range(30)}
+    series["s07"] = np.arange(1.0, 21.0)
+    series["s09"] = np.array([1.0, np.nan, np.nan, 4.0])
     series["s11"] = np.array([0.0, 0.0, 5.0])
     facts = series_facts(panel_of(**series))
     picks = pick_series(facts)
