@@ -160,16 +160,19 @@ def _call(pattern: str, length: int, *, backward: bool) -> AttentionCall:
 
 
 def _errors(pattern: str, length: int, dtype: torch.dtype) -> tuple[float, float]:
-    """Give the largest errors of our output and of that under a dense bias, both against fp64 throughout."""
+    """Give the root mean square errors of our output and of that under a dense bias, against fp64 throughout."""
     call = _call(pattern, length, backward=False)
     query, key, value = (tensor.to(dtype) for tensor in (call.query, call.key, call.value))
     given = replace(call, query=query, key=key, value=value, bias=SlopeBias(alibi_slopes(HEADS)))
     bias = _dense_bias(pattern, length)
-    wide = [tensor.double() for tensor in (query, key, value)]
-    exact = [_attend_dense(AttentionCall(*(some[:, [head]] for some in wide), call.pattern), bias[:, [head]]) for head in range(HEADS)]
+    exact = [
+        _attend_dense(replace(call, query=query[:, some], key=key[:, some], value=value[:, some]), bias[:, some])
+        for query, key, value in [[tensor.double() for tensor in (query, key, value)]]
+        for some in torch.arange(HEADS).split(1)
+    ]
     own, dense = KERNELS["sdpa"].run(given), _attend_dense(given, bias)
     expected = torch.cat(exact, dim=1)
-    return float((own - expected).abs().max()), float((dense - expected).abs().max())
+    return float((own - expected).square().mean().sqrt()), float((dense - expected).square().mean().sqrt())
 
 
 def _peak(name: str, pattern: str, length: int, *, backward: bool) -> float:
@@ -180,8 +183,7 @@ def _peak(name: str, pattern: str, length: int, *, backward: bool) -> float:
 
 def _peak_here(number: str, pattern: str, length: str, what: str) -> float:
     name, backward = VARIANTS[int(number)], what == "training"
-    ctypes.CDLL(None).mallopt(BLOCK = 256  # rows of a dense bias written at once
-M_MMAP_THRESHOLD, OWN_BLOCK)
+    ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, OWN_BLOCK)
     # Run once short first: what libraries set up at their first call is not attention's.
     _step(name, _call(pattern, 512, backward=backward), None, backward=backward)()
     return rise(_step(name, _call(pattern, int(length), backward=backward), None, backward=backward))

@@ -10,7 +10,7 @@ from forecast.attention.call import AttentionCall
 from forecast.attention.choice import KERNELS, Backend
 from forecast.attention.kernels.reference import ReferenceKernel
 from forecast.attention.multihead import MultiHeadAttention
-from forecast.attention.patterns import Causal, Full
+from forecast.attention.patterns import Causal, Full, Linear, Pattern
 
 BATCH, HEADS, QUERIES, WIDTH = 4, 4, 200, 64
 AIM = 1e-6
@@ -20,7 +20,7 @@ def show_attention() -> Iterator[Shown]:
     """Show every backend against the reference, and the multi-head module against torch's with the same weights."""
     device = "cuda" if torch.cuda.is_available() else "cpu"
     for name, kernel in KERNELS.items():
-        refusal = kernel.refusal(_call(device, hidden=False, causal=True))
+        refusal = kernel.refusal(_call(device, pattern=_patterns(name)[0], hidden=False))
         if refusal is not None:
             yield holds(f"attention {name}", refusal, "served on CUDA alone", met=None)
         else:
@@ -31,15 +31,19 @@ def show_attention() -> Iterator[Shown]:
         yield at_most(f"multi-head {backend} against torch.nn.MultiheadAttention", error, AIM, digits=2)
 
 
-def _call(device: str, *, hidden: bool, causal: bool) -> AttentionCall:
+def _patterns(name: str) -> tuple[Pattern, ...]:
+    return (Linear(), Linear(causal=True)) if name == "linear" else (Full(), Causal())
+
+
+def _call(device: str, *, pattern: Pattern, hidden: bool) -> AttentionCall:
     generator = torch.Generator().manual_seed(1)
     tensors = [torch.randn(BATCH, HEADS, QUERIES, WIDTH // HEADS, generator=generator).to(device) for _ in range(3)]
     observed = torch.rand(BATCH, QUERIES, generator=generator).to(device) > 0.3 if hidden else None
-    return AttentionCall(*tensors, pattern=Causal() if causal else Full(), key_observed=observed)
+    return AttentionCall(*tensors, pattern=pattern, key_observed=observed)
 
 
 def _largest_error(name: str, device: str) -> float:
-    calls = [_call(device, hidden=hidden, causal=causal) for hidden in (False, True) for causal in (False, True)]
+    calls = [_call(device, pattern=pattern, hidden=hidden) for hidden in (False, True) for pattern in _patterns(name)]
     errors = [(KERNELS[name].run(call) - ReferenceKernel().run(call)).abs().max() for call in calls]
     return float(max(errors))
 

@@ -21,7 +21,7 @@ QUICK = os.environ.get("QUICK") == "1"
 HEADS, HEAD_DIM = 4, 32
 AGAINST = 8_192
 LENGTHS = (2_048, 4_096, 8_192) if QUICK else (2_048, 4_096, 8_192, 16_384, 32_768)
-ROUNDS = 3 if QUICK else 7
+ROUNDS = 3 if QUICK else 5
 PATTERNS: dict[str, Pattern] = {
     "full": Full(),
     "local": Local(left=64, right=64),

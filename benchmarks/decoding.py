@@ -18,7 +18,7 @@ from torch import Tensor
 from benchmarks.hf_time_series import show_hf_time_series
 from benchmarks.shown import Shown, at_most, holds
 from benchmarks.side_by_side import NUM_THREADS, Timing, race, table, threads, write
-from forecast.attention.patterns import AnyPattern, Causal, Local
+from forecast.attention.patterns import AnyPattern, Causal, Linear, Local
 from forecast.config import build_config
 from forecast.model.config import ModelConfig
 from forecast.model.decoding.autoregressive import AutoregressiveDecoder, Unrolling
@@ -46,6 +46,7 @@ ONE_AIM, PATHS_AIM, EXACT = 12.0, 15.0, 1e-5
 FLAT: Mapping[str, tuple[AnyPattern, float]] = {
     "causal": (Causal(), 1.2),
     "local ring": (Local(left=WINDOW - 1, right=0), 1.05),
+    "linear state": (Linear(causal=True), 1.05),
 }
 
 
@@ -124,7 +125,7 @@ def show_decoding() -> Iterator[Shown]:
     yield from _show_one()
     yield from _show_paths()
     for name, (pattern, aim) in FLAT.items():
-        early, late = step_costs(Case.of(pattern), rounds=2 if QUICK else 6)
+        early, late = step_costs(Case.of(pattern), rounds=4 if QUICK else 8)
         yield at_most(f"cost of step {LATE} in units of step {EARLY}, {name}", late / early, aim)
     yield from show_hf_time_series()
 

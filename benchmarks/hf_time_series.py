@@ -10,7 +10,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,8 @@ TRANSFORMERS = "transformers==5.24.0"
 FOLDER = Path(".venv") / "peer_transformers"
 D_MODEL, HEADS, LAYERS, EXPANSION = 128, 4, 3, 4
 LAGS = [1, 2, 3, 7, 24]
-ROUNDS = 1 if os.environ.get("QUICK") == "1" else 2
+QUICK = os.environ.get("QUICK") == "1"
+ROUNDS = 1 if QUICK else 2
 EXACT = 1e-6
 
 
@@ -55,6 +56,9 @@ def show_hf_time_series() -> Iterator[Shown]:
     for name, case in CASES.items():
         what = f"{case.num_samples} paths of {case.horizon} steps from {case.context_length}, same weights"
         aim = f"at least {case.aim:g} times"
+        if QUICK and name == "long":
+            yield holds(what, "left out by QUICK=1", aim, met=None)
+            continue
         try:
             _install()
             found = json.loads(run([sys.executable, "-m", MODULE, "measure", name], timeout_s=MEASURE_S))
@@ -270,8 +274,10 @@ def _measure(case: Case) -> dict[str, float]:
 
 
 def _apart(peer: Peer, series: Series, case: Case) -> float:
-    peer.model.double()
-    theirs, ours = peer.generate_means(series), Converted(peer.model, case).generate(series, None)
+    """Compare two paths: fed with means, all are alike."""
+    two = replace(case, num_samples=2)
+    peer.model.double().config.num_parallel_samples = two.num_samples
+    theirs, ours = peer.generate_means(series), Converted(peer.model, two).generate(series, None)
     return float((ours - theirs).abs().max() / theirs.abs().mean())
 
 

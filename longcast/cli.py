@@ -46,7 +46,7 @@ def build_parser() -> argparse.ArgumentParser:
     _predict(_verb(verbs, "predict", "forecast every series of the configured data from its end"))
     _promote(_verb(verbs, "promote", "make a registered version the champion"))
     _serve(_verb(verbs, "serve", "answer forecasts over HTTP from the champion", config="?"))
-    _verb(verbs, "doctor", "check installation, configuration, data and tracking store, and say which kernel runs")
+    _doctor(_verb(verbs, "doctor", "check installation, configuration, data and tracking store", config="?"))
     _inspect(verbs.add_parser("inspect", help="print what the data contract finds in data, and draw them on one page"))
     _demo(verbs.add_parser("demo", help="the whole job on the embedded series: train, backtest, track, serve, ask"))
     return parser
@@ -112,6 +112,12 @@ def _serve(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--host", help="address to listen on (default: LONGCAST_HOST, else 127.0.0.1)")
     verb.add_argument("--port", type=int, help="port to listen on (default: LONGCAST_PORT, else 8000)")
     verb.epilog = "Without CONFIG, store and model are those of the environment: LONGCAST_TRACKING_URI, LONGCAST_MODEL."
+
+
+def _doctor(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument(
+        "--attention", action="store_true", help="print which attention kernel serves what here, and which one runs"
+    )
 
 
 def _inspect(verb: argparse.ArgumentParser) -> None:

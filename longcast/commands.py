@@ -119,11 +119,30 @@ def serve(options: Namespace) -> None:
 
 
 def doctor(options: Namespace) -> None:
-    """Check everything a run needs."""
+    """Check everything a run needs, or say which attention kernel serves what, or both."""
+    if options.config is None:
+        _doctor_without_run(options)
+        return
     config = _load(options)
     from longcast.doctor import examine
 
+    if options.attention:
+        _print_kernels()
     examine(config, name=str(options.config))
+
+
+def _doctor_without_run(options: Namespace) -> None:
+    if not options.attention or options.set:
+        raise ConfigError(
+            "doctor examines a run: give the path of its YAML file; --attention alone prints the kernels without one"
+        )
+    _print_kernels()
+
+
+def _print_kernels() -> None:
+    from longcast.kernels import print_kernels
+
+    print_kernels()
 
 
 def inspect(options: Namespace) -> None:

@@ -9,6 +9,8 @@ from forecast.artifact import Artifact, load_artifact
 from forecast.config import build_config, load_config, to_plain
 from forecast.errors import ConfigError
 from forecast.frames.contract import prepare
+from forecast.inspect.look import Part
+from forecast.inspect.maps import AttentionMaps, attention_maps
 from forecast.predictor import Predictor
 from forecast.request import Levels
 from pipelines.config import RunConfig
@@ -108,6 +110,40 @@ class Forecaster:
             DataError: the frame breaks the data contract.
         """
         return Predictor(self.artifact).future_template(frame, horizon=horizon)
+
+    def attention(
+        self,
+        frame: Any,
+        *,
+        part: Part = "encoder",
+        series: str | int | None = None,
+        layers: Sequence[int] | None = None,
+        heads: Sequence[int] | None = None,
+        queries: Sequence[int] | None = None,
+        future: Any = None,
+        context_length: int | None = None,
+    ) -> AttentionMaps:
+        """Forecast one series of a long frame from its own end and give what each token looks at meanwhile.
+
+        `part` names the attentions: those of the context (`encoder`), of the horizon (`decoder`), of the horizon at the
+        context (`cross`), or of the targets of an entity (`channels`). The first series, all layers, heads and queries
+        where none are named, counted from 0; ask for few queries of a long context, because weights take memory.
+
+        Raises:
+            ConfigError: the model has no such part, layer, head or query; or the forecaster is not fitted.
+            DataError: the frame breaks the data contract, or the series is not in it or cannot be forecast.
+        """
+        return attention_maps(
+            self.artifact,
+            frame,
+            part=part,
+            series=series,
+            layers=layers,
+            heads=heads,
+            queries=queries,
+            future=future,
+            context_length=context_length,
+        )
 
     def backtest(self, frame: Any, *, covariates: Any = None) -> BacktestResult:
         """Score every test window of a long frame beside the configured baselines, fitted on its training part.

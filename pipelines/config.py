@@ -59,6 +59,9 @@ class RunConfig:
 
     backtest: BacktestConfig = BacktestConfig()
 
+    attention_maps: bool = False
+    """Log pictures of what the trained model looks at, a heat map a layer and head."""
+
     tracking: TrackingConfig = TrackingConfig()
 
     @property

@@ -64,7 +64,21 @@ class MultiHeadAttention(nn.Module):
 
         Tokens of another sequence say by `beside` where they stand, counted from the first of those seen.
         """
-        call = AttentionCall(
+        call = self.call_for(tokens, seen, key_observed=key_observed, stand=stand, beside=beside)
+        heads = attend(call, backend=self.backend)
+        return self.output(heads.transpose(1, 2).flatten(2))
+
+    def call_for(
+        self,
+        tokens: Float[Tensor, "batch query d_model"],
+        seen: KeysValues,
+        *,
+        key_observed: Bool[Tensor, "batch key"] | None = None,
+        stand: Stand = ORIGIN,
+        beside: Stand | None = None,
+    ) -> AttentionCall:
+        """Give the attention that `forward` computes, for kernels and for looking inside."""
+        return AttentionCall(
             query=self.relation.rotate(self._split(self.queries(tokens)), stand),
             key=seen.keys,
             value=seen.values,
@@ -74,8 +88,6 @@ class MultiHeadAttention(nn.Module):
             bias=self.relation.bias(),
             stand=beside,
         )
-        heads = attend(call, backend=self.backend)
-        return self.output(heads.transpose(1, 2).flatten(2))
 
     def _split(self, projected: Float[Tensor, "batch token width"]) -> Float[Tensor, "batch head token head_width"]:
         return projected.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)

@@ -25,7 +25,8 @@ def lean(module: nn.Module) -> Function:
 
 def lean_beside(modules: Sequence[nn.Module]) -> Callable[[Tensor], Sequence[Tensor]]:
     """Give a function that runs all modules on the same tokens; linear ones in one product."""
-    plain = [module for module in modules if type(module) is nn.Linear and not _is_watched(module)]
+    plain = [module for module in modules if type(module) is nn.Linear and module.bias is not None]
+    plain = [module for module in plain if not _is_watched(module)]
     if len(plain) < len(modules):
         functions = [lean(module) for module in modules]
         return lambda tokens: [function(tokens) for function in functions]

@@ -12,7 +12,7 @@ from forecast.frames.contract import Prepared
 from forecast.registry import ModelVersion, Registry
 from pipelines.config import RunConfig
 from pipelines.evaluation import Track
-from pipelines.flows.draw import draw
+from pipelines.flows.draw import draw, draw_attention
 from pipelines.flows.fit import build_artifact, fit_panel
 from pipelines.flows.keep import keep
 from pipelines.flows.read import read
@@ -103,5 +103,8 @@ def _log_result(
 ) -> None:
     (folder / "backtest.json").write_text(json.dumps(result.to_plain(), indent=2), encoding="utf-8")
     run.log_backtest(result, forecaster=MODEL, headline=HEADLINE)
-    for name, figure in draw(config, prepared.panel, artifact.model, result).items():
+    pictures = draw(config, prepared.panel, artifact.model, result)
+    if config.attention_maps:
+        pictures |= draw_attention(prepared.panel, artifact.model)
+    for name, figure in pictures.items():
         run.log_picture(figure, name)

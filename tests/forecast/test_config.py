@@ -95,7 +95,7 @@ def test_a_section_that_does_not_fit_is_refused_with_its_path(sections, message)
         (
             {"decoder": {"kind": "autoregressive", "pattern": {"kind": "local", "left": 3}}},
             "model.decoder: decoder 'autoregressive' cannot look ahead and pattern 'local' does; choose 'causal', "
-            "'local' with right 0, or 'sparse' with causal true",
+            "'local' with right 0, or 'sparse' or 'linear' with causal true",
         ),
         (
             {"draft": {"context_length": 9}},

@@ -19,10 +19,10 @@ from forecast.attention.patterns.blocked import Blocked, Tokens
 SHORTEST = 256  # keys; for fewer a mask written out is faster
 # From so many times the keys copied for a block on it is faster than a mask: 1.5 to 2 times there, 10 times at 2,048.
 PAYS_FROM = 2.0
-# Pairs of query and key, where a mask costs as much a key as if it had so many queries more. For fewer, as in a decoding
-# step, writing a mask takes less time than making the layout, or than leaving out the keys that nobody sees.
+# Pairs of query and key, where a mask costs as much a key as if it had so many queries more. For fewer, as in a
+# decoding step, writing a mask takes less time than making the layout, or than leaving out the keys that nobody sees.
 FEWEST_IN_BLOCKS, FEWEST_TO_SHORTEN, QUERIES_BESIDE = 100_000, 10_000, 8
-COPIED_MB = 16  # at once, where autograd does not keep all copies to the end; more is not faster
+COPIED_MB = 32  # at once, where autograd does not keep all copies to the end; more is not faster
 
 
 def blocks(call: AttentionCall) -> Tensor | None:
@@ -30,6 +30,12 @@ def blocks(call: AttentionCall) -> Tensor | None:
     pattern = call.pattern
     if not isinstance(pattern, Blocked) or not _fits(call, pattern):
         return None
+    if torch.compiler.is_compiling():  # layouts are made from numbers and kept, which no graph can hold
+        return torch.compiler.disable(_serve)(call, pattern)
+    return _serve(call, pattern)
+
+
+def _serve(call: AttentionCall, pattern: Blocked) -> Tensor | None:
     short = _without_unseen(call, pattern)
     if _pays(short, pattern):
         return in_blocks(short, pattern)

@@ -46,7 +46,7 @@ class Autoregressive:
         if self.pattern.looks_ahead:
             raise ValueError(
                 f"decoder 'autoregressive' cannot look ahead and pattern {self.pattern.kind!r} does; choose 'causal', "
-                f"'local' with right 0, or 'sparse' with causal true"
+                f"'local' with right 0, or 'sparse' or 'linear' with causal true"
             )
         if (self.label_length or self.patch_length) % self.patch_length:
             raise ValueError(f"label_length {self.label_length} must be a multiple of patch_length {self.patch_length}")

@@ -12,13 +12,14 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from forecast.attention.biases import BucketBias, SlopeBias
 from forecast.attention.call import AttentionCall
 from forecast.attention.kernels import sdpa, slopes, two_sided, widened
+from forecast.attention.kernels.mirrored import mirrored
 from forecast.attention.kernels.reference import ReferenceKernel
 from forecast.attention.kernels.two_sided import TwoSided
 from forecast.attention.patterns import Causal, Full, Pattern
 from forecast.attention.relation import Stand
 
 SLOPES = (0.5, 0.037, 0.0)  # one that is no power of 2, and a flat head
-LENGTHS = [1, 2, 3, 17, 64, 129, 255, 300]
+LENGTHS = [1, 2, 3, 17, 129, 300]
 EITHER = pytest.mark.parametrize("pattern", [Full(), Causal()], ids=repr)
 TRAINED = pytest.mark.parametrize("trained", [False, True], ids=["fixed", "trained"])
 HIDDEN = pytest.mark.parametrize("hidden", [False, True], ids=["all observed", "some hidden"])
@@ -68,8 +69,8 @@ def in_fp64(call: AttentionCall) -> AttentionCall:
     return replace(call, query=query, key=key, value=value, bias=SlopeBias(numbers))
 
 
-def form_of(call: AttentionCall) -> str:
-    return next(form.__name__ for form in sdpa.FORMS if form(call) is not None)
+def form_of(call: AttentionCall) -> Form:
+    return next(form for form in sdpa.FORMS if form(call) is not None)
 
 
 def run(call: AttentionCall) -> Tensor:
@@ -77,31 +78,46 @@ def run(call: AttentionCall) -> Tensor:
 
 
 def gradients(attend: Callable[[AttentionCall], Tensor | None], call: AttentionCall) -> dict[str, Tensor]:
-    """Give the output and the gradients of a sum in which every number has a weight of its own."""
+    """Give the output and the gradients of a sum in which every number has a weight that no precision rounds."""
     output = attend(call)
     assert output is not None
-    weight = torch.randn(output.shape, generator=torch.Generator().manual_seed(0)).to(output.dtype)
-    (output * weight).sum().backward()
+    weight = torch.randn(output.shape, generator=torch.Generator().manual_seed(0)).to(torch.bfloat16)
+    (output * weight.to(output.dtype)).sum().backward()
     found = {"output": output.detach(), "query": call.query.grad, "key": call.key.grad, "value": call.value.grad}
     if isinstance(call.bias, SlopeBias) and call.bias.slopes.requires_grad:
         found["slopes"] = call.bias.slopes.grad
     return {name: tensor for name, tensor in found.items() if tensor is not None}
 
 
-def errors(attend: Callable[[AttentionCall], Tensor | None], call: AttentionCall) -> dict[str, float]:
+def largest(difference: Tensor) -> float:
+    return difference.abs().max().item()
+
+
+def root_mean_square(difference: Tensor) -> float:
+    return difference.square().mean().sqrt().item()
+
+
+def errors(
+    attend: Callable[[AttentionCall], Tensor | None],
+    call: AttentionCall,
+    *,
+    measure: Callable[[Tensor], float] = largest,
+) -> dict[str, float]:
     """Give how far output and gradients lie from the reference in fp64; those of slopes relative to their size."""
     expected = gradients(ReferenceKernel().run, in_fp64(call))
     found = gradients(attend, call)
     assert found.keys() == expected.keys()
-    apart = {name: (found[name] - expected[name]).abs().max().item() for name in expected}
+    apart = {name: measure(found[name] - expected[name]) for name in expected}
     if "slopes" in apart:
-        apart["slopes"] /= expected["slopes"].abs().max().item()
+        apart["slopes"] /= max(expected["slopes"].abs().max().item(), 1.0)
     return apart
 
 
 def written_in(call: AttentionCall) -> Tensor:
     """Attend under a dense bias in the precision of the call, as one would without these forms."""
-    added = call.written_bias().to(call.query.dtype).masked_fill(~call.mask(), -torch.inf)
+    bias = call.written_bias()
+    assert bias is not None
+    added = bias.to(call.query.dtype).masked_fill(~call.mask(), -torch.inf)
     return functional.scaled_dot_product_attention(call.query, call.key, call.value, attn_mask=added)
 
 
@@ -130,28 +146,28 @@ def test_fp32_lies_within_1e_5_of_fp64_at_short_lengths(pattern, length, trained
 @EITHER
 def test_fp32_error_does_not_grow_with_the_length(pattern, trained):
     """Width 12 has a scale that is no power of 2, under which columns behind or scaled later would not cancel."""
-    call = make_call(pattern, 3001, dtype=torch.float32, trained=trained, width=12)
+    call = make_call(pattern, 2049, dtype=torch.float32, trained=trained, width=12)
     apart = errors(run, call)
-    assert form_of(call) == {("Full", True): "two_sided", ("Full", False): "mirrored"}.get(
-        (type(pattern).__name__, trained), "slopes"
-    )
+    two_sides = two_sided.two_sided if trained else mirrored
+    assert form_of(call) is (slopes.slopes if pattern == Causal() else two_sides)
     assert apart.pop("slopes", 0.0) < 1e-4
     assert max(apart.values()) < 5e-6
 
 
 @HIDDEN
 @EITHER
-@pytest.mark.parametrize("length", [300, 1500])
+@pytest.mark.parametrize("length", [300, 1100])
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 @pytest.mark.usefixtures("at_every_length")
 def test_half_precision_errs_no_more_than_a_dense_bias(dtype, length, pattern, hidden):
     call = make_call(pattern, length, dtype=dtype, hidden=hidden)
     if hidden:
         call = replace(call, key_observed=torch.arange(length).remainder(3).ne(1).expand(2, -1))
-    ours, theirs = errors(run, call), errors(written_in, make_like(call))
+    ours = errors(run, call, measure=root_mean_square)
+    theirs = errors(written_in, make_like(call), measure=root_mean_square)
+    assert ours.pop("output") <= theirs.pop("output")
     for name in theirs:
-        assert ours[name] <= 1.5 * theirs[name], name
-    assert ours["output"] <= 1.05 * theirs["output"]
+        assert ours[name] <= 1.05 * theirs[name], name  # 1.05: kernels round in another order
 
 
 def make_like(call: AttentionCall) -> AttentionCall:
@@ -168,8 +184,8 @@ def test_trained_slopes_get_their_gradient_in_half_precision(pattern, dtype):
 
 @pytest.mark.parametrize("hidden", [False, True])
 def test_two_halves_pass_gradcheck(hidden):
-    call = make_call(Full(), 7, width=3, trained=True)
-    observed = torch.tensor([[False, True, False, True, True, False, True]] * 2) if hidden else None
+    call = make_call(Full(), 5, width=3, trained=True)
+    observed = torch.tensor([[False, True, True, False, True]] * 2) if hidden else None
     assert isinstance(call.bias, SlopeBias)
     given = (call.query, call.key, call.value, call.bias.slopes)
     assert torch.autograd.gradcheck(lambda *leaves: TwoSided.apply(*leaves, observed), given)
@@ -199,7 +215,7 @@ def test_queries_among_the_keys_of_another_sequence_are_served_exactly(trained, 
 def test_a_cached_step_equals_the_last_row_of_the_full_pass(hidden):
     call = make_call(Causal(), 300, dtype=torch.float32, hidden=hidden)
     step = replace(call, query=call.query[:, :, -1:])
-    assert form_of(call) == form_of(step) == "slopes"
+    assert form_of(call) is form_of(step) is slopes.slopes
     torch.testing.assert_close(run(step), run(call)[:, :, -1:], atol=2e-6, rtol=0)
 
 
@@ -211,7 +227,7 @@ def test_the_future_reaches_no_earlier_query(trained):
     key[:, :, 200:] *= 30
     value[:, :, 200:] -= 50
     before, after = run(call), run(replace(call, key=key, value=value))
-    assert form_of(call) == "slopes"
+    assert form_of(call) is slopes.slopes
     assert torch.equal(before[:, :, :200], after[:, :, :200])
     assert not torch.allclose(before[:, :, 200:], after[:, :, 200:])
 
@@ -221,6 +237,7 @@ def test_the_future_reaches_no_earlier_query(trained):
 @pytest.mark.usefixtures("at_every_length")
 def test_what_a_hidden_key_holds_changes_nothing(pattern, trained):
     call = make_call(pattern, 90, dtype=torch.float32, trained=trained, hidden=True)
+    assert call.key_observed is not None
     shown = call.key_observed[:, None, :, None]
     other = replace(call, key=call.key + torch.where(shown, 0.0, 1e3), value=call.value + torch.where(shown, 0.0, 1e3))
     assert torch.equal(run(call), run(other))
@@ -233,7 +250,7 @@ def test_what_a_hidden_key_holds_changes_nothing(pattern, trained):
 def test_a_bucket_bias_that_is_not_trained_is_read_through_a_view(pattern, queries, hidden):
     table = torch.linspace(-2, 2, 24, dtype=torch.float64).view(3, 8)
     call = replace(make_call(pattern, 40, queries=queries, hidden=hidden), bias=BucketBias(table, 16))
-    assert form_of(call) == "mirrored"
+    assert form_of(call) is mirrored
     torch.testing.assert_close(run(call), ReferenceKernel().run(call), atol=1e-12, rtol=0)
 
 
@@ -276,10 +293,11 @@ def test_half_precision_places_stay_exact_as_far_as_they_are_served(dtype):
     numbers = torch.tensor([0.7])
     columns = widened.slope_columns(call, numbers, queries=places[-1:], keys=places)
     products = (columns.query.double() @ columns.key.double().transpose(-2, -1)).flatten() * 8**-0.5
-    expected = 0.7 * (places.double() - places[-1])
-    near = products[-200:] - expected[-200:]
+    shared = products - 0.7 * (places.double() - places[-1])  # what a whole row has in common is not seen
     assert torch.isfinite(products).all()
-    assert near.abs().max() < 2e-3 if dtype == torch.float16 else near.abs().max() < 5e-2
+    assert (shared - shared[-1])[-1000:].abs().max() < 0.01
+    assert (shared - shared[-1]).abs().max() < 1e-5 * 0.7 * widened.HALF_REACH
+    assert shared[-1].abs() < 1
     assert not widened.fits(replace(call, key=torch.zeros(1, 1, widened.HALF_REACH + 1, 8, dtype=dtype)))
 
 
@@ -290,9 +308,9 @@ class LargestTensor(TorchDispatchMode):
         super().__init__()
         self.numbers = 0
 
-    def __torch_dispatch__(self, operator, types, args=(), kwargs=None):
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         """Run the operator."""
-        result = operator(*args, **(kwargs or {}))
+        result = func(*args, **(kwargs or {}))
         for tensor in result if isinstance(result, tuple | list) else (result,):
             if isinstance(tensor, Tensor):
                 self.numbers = max(self.numbers, tensor.untyped_storage().nbytes() // tensor.element_size())
