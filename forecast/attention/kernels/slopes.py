@@ -25,8 +25,6 @@ from forecast.attention.kernels.widened import (
 from forecast.attention.patterns import Causal, Full
 from forecast.attention.relation import Stand
 
-SHORTEST_BARE = 1_024  # tokens; for fewer, where only the bias needs columns, `mirrored` is faster on a CPU
-
 
 def slopes(call: AttentionCall) -> Tensor | None:
     """Attend along slopes where no query sees a key that stands behind it."""
@@ -42,8 +40,9 @@ def slopes(call: AttentionCall) -> Tensor | None:
 
 
 def _is_worth_columns(call: AttentionCall, bias: SlopeBias) -> bool:
+    """Whether hidden keys or trained slopes need columns as well: else a CPU is faster with `mirrored`."""
     is_bare = call.key_observed is None and not is_trained(bias.slopes) and call.query.device.type == "cpu"
-    return pays(call) and not (is_bare and call.num_keys < SHORTEST_BARE)
+    return pays(call) and not is_bare
 
 
 def _sees_all(call: AttentionCall) -> bool:

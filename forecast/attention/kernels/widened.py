@@ -1,8 +1,8 @@
 """Queries and keys widened by columns whose products are a bias: a fused kernel adds it, and nothing is written out.
 
-The columns go first. Kernels sum the products of a row from its first column on, so that the large numbers for the
-places of key and query cancel before the small ones of their contents are added: in fp32 the error is then that of a
-bias written out, where columns behind lose two digits at 8,192 tokens.
+The columns go first. Where a kernel sums the products of a row from its first column on, the large numbers for the
+places of key and query cancel before the small ones of their contents are added: the fp32 error is then that of a bias
+written out. Processors that sum in another order lose about one digit at 2,048 tokens; columns behind lose two.
 """
 
 from collections.abc import Sequence

@@ -31,7 +31,6 @@ Form = Callable[[AttentionCall], Tensor | None]
 def at_every_length(monkeypatch):
     """Let the forms serve lengths at which a written bias is faster."""
     monkeypatch.setattr(widened, "SHORTEST", 1)
-    monkeypatch.setattr(slopes, "SHORTEST_BARE", 1)
     monkeypatch.setattr(two_sided, "SHORTEST", 2)
 
 
@@ -148,10 +147,10 @@ def test_fp32_error_does_not_grow_with_the_length(pattern, trained):
     """Width 12 has a scale that is no power of 2, under which columns behind or scaled later would not cancel."""
     call = make_call(pattern, 2049, dtype=torch.float32, trained=trained, width=12)
     apart = errors(run, call)
-    two_sides = two_sided.two_sided if trained else mirrored
-    assert form_of(call) is (slopes.slopes if pattern == Causal() else two_sides)
+    columned = slopes.slopes if pattern == Causal() else two_sided.two_sided
+    assert form_of(call) is (columned if trained else mirrored)
     assert apart.pop("slopes", 0.0) < 1e-4
-    assert max(apart.values()) < 5e-6
+    assert max(apart.values()) < (5e-5 if trained else 5e-6)  # how columns cancel depends on the processor
 
 
 @HIDDEN
@@ -215,21 +214,22 @@ def test_queries_among_the_keys_of_another_sequence_are_served_exactly(trained, 
 def test_a_cached_step_equals_the_last_row_of_the_full_pass(hidden):
     call = make_call(Causal(), 300, dtype=torch.float32, hidden=hidden)
     step = replace(call, query=call.query[:, :, -1:])
-    assert form_of(call) is form_of(step) is slopes.slopes
+    assert form_of(call) is (slopes.slopes if hidden else mirrored)
+    assert form_of(step) is slopes.slopes
     torch.testing.assert_close(run(step), run(call)[:, :, -1:], atol=2e-6, rtol=0)
 
 
-@pytest.mark.usefixtures("at_every_length")
 @TRAINED
-def test_the_future_reaches_no_earlier_query(trained):
-    call = make_call(Causal(), 300, dtype=torch.float32, trained=trained)
+@pytest.mark.parametrize("first", [200, 600])
+def test_the_future_reaches_no_earlier_query(trained, first):
+    call = make_call(Causal(), 700, dtype=torch.float32, trained=trained)
     key, value = call.key.detach().clone(), call.value.detach().clone()
-    key[:, :, 200:] *= 30
-    value[:, :, 200:] -= 50
+    key[:, :, first:] *= 30
+    value[:, :, first:] -= 50
     before, after = run(call), run(replace(call, key=key, value=value))
-    assert form_of(call) is slopes.slopes
-    assert torch.equal(before[:, :, :200], after[:, :, :200])
-    assert not torch.allclose(before[:, :, 200:], after[:, :, 200:])
+    assert form_of(call) is (slopes.slopes if trained else mirrored)
+    assert torch.equal(before[:, :, :first], after[:, :, :first])
+    assert not torch.allclose(before[:, :, first:], after[:, :, first:])
 
 
 @EITHER
