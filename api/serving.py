@@ -157,7 +157,8 @@ class Serving:
         """Load a model and let it make one forecast: the first is slow, and a broken one must not answer."""
 
         def load() -> Served:
-            return Served.load(entry, self.catalog.fetch(entry), device=self._settings.device)
+            folder, settings = self.catalog.fetch(entry), self._settings
+            return Served.load(entry, folder, device=settings.device, compiled=settings.compiled)
 
         served = await run_in_threadpool(load)
         await self._on_device(lambda: warm(served))

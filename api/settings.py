@@ -35,6 +35,10 @@ class Settings(BaseSettings):
     cpu_threads: PositiveInt | None = None
     """Threads of one forecast on the CPU; None leaves torch's own choice, one a core."""
 
+    compiled: bool = False
+    """Whether the model answers single series of its trained context by code compiled for this processor when it is
+    loaded, which takes half a minute and a C++ compiler once a model; the second time it is found in the cache."""
+
     max_loaded_models: PositiveInt = 4
     """Models kept in memory beside the one that answers by default; the one unused for longest makes room."""
 

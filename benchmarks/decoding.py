@@ -74,7 +74,7 @@ class Case:
         assert isinstance(model.decoder, AutoregressiveDecoder)
         past = torch.randn(1, CONTEXT, generator=torch.Generator().manual_seed(1)).cumsum(dim=1) / CONTEXT**0.5
         observed = torch.ones_like(past, dtype=torch.bool)
-        known = Known(model.encoder(past, observed), past, observed, draft=None, label_draft=None)
+        known = Known(memory=model.encoder(past, observed), past=past, past_observed=observed)
         return cls(model.decoder, known, model)
 
     @torch.inference_mode()
@@ -97,7 +97,7 @@ class Case:
         """Give the same without a cache, from a memory that is held once a path."""
         tokens = self.known.memory.tokens.repeat_interleave(levels.shape[1], dim=0)
         rows = [part.repeat_interleave(levels.shape[1], dim=0) for part in (self.known.past, self.known.past_observed)]
-        known = Known(Memory(tokens, None), *rows, draft=None, label_draft=None)
+        known = Known(memory=Memory(tokens, None), past=rows[0], past_observed=rows[1])
         head = self.model.config.head
         return run_again(
             self.decoder, known, levels.shape[2], lambda parameters, step: head.sample(parameters, levels[0][:, [step]])

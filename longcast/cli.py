@@ -111,6 +111,9 @@ def _serve(verb: argparse.ArgumentParser) -> None:
     _model(verb)
     verb.add_argument("--host", help="address to listen on (default: LONGCAST_HOST, else 127.0.0.1)")
     verb.add_argument("--port", type=int, help="port to listen on (default: LONGCAST_PORT, else 8000)")
+    verb.add_argument(
+        "--compiled", action="store_true", default=None, help="compile the model for single series (LONGCAST_COMPILED)"
+    )
     verb.epilog = "Without CONFIG, store and model are those of the environment: LONGCAST_TRACKING_URI, LONGCAST_MODEL."
 
 

@@ -114,8 +114,8 @@ def serve(options: Namespace) -> None:
     from longcast.serving import served
 
     chosen = served(options.config, options.set, reference=options.model)
-    listening = {"host": options.host, "port": options.port}
-    run(choose_settings(**chosen, **{name: value for name, value in listening.items() if value is not None}))
+    given = {"host": options.host, "port": options.port, "compiled": options.compiled}
+    run(choose_settings(**chosen, **{name: value for name, value in given.items() if value is not None}))
 
 
 def doctor(options: Namespace) -> None:

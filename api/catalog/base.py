@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Self
 
 from forecast.artifact import CARD_FILE
+from forecast.compiled import compile_artifact
 from forecast.predictor import Predictor
 
 
@@ -37,14 +38,17 @@ class Served:
     predictor: Predictor
 
     @classmethod
-    def load(cls, entry: Entry, folder: Path, *, device: str) -> Self:
-        """Read a model into memory, its content checked.
+    def load(cls, entry: Entry, folder: Path, *, device: str, compiled: bool = False) -> Self:
+        """Read a model into memory, its content checked; `compiled` for single series (`compile_artifact`).
 
         Raises:
             ArtifactError: the artifact is incomplete, altered or of another format.
-            BackendUnavailable: the device is not here.
+            BackendUnavailable: the device is not here, or the model cannot be compiled.
         """
-        return cls(entry, card_digest(folder), Predictor.load(folder, device=device))
+        predictor = Predictor.load(folder, device=device)
+        if compiled:
+            compile_artifact(predictor.artifact)
+        return cls(entry, card_digest(folder), predictor)
 
 
 class Catalog(ABC):

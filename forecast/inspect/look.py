@@ -57,9 +57,9 @@ def look_inside(
     context = Context(batch.past, batch.past_observed, batch.covariates)
     if part in ("encoder", "channels"):
         with recorded(watched, queries=queries) as found:
-            model._look(context)
+            model.know(model.open(context).given)
     else:
-        known = model._look(context).known
+        known = model.know(model.open(context).given)
         forecast = model.decoder.roll_out(known, horizon=model.config.horizon)[..., 0]
         with recorded(watched, queries=queries) as found:
             model.decoder.teach(known, Target(forecast, torch.ones_like(forecast, dtype=torch.bool)))

@@ -8,7 +8,6 @@ from torch import Tensor, nn
 
 from forecast.attention.patterns import Pattern
 from forecast.model.channels import ChannelMixing
-from forecast.model.covariates import Beside
 from forecast.model.layers import EncoderLayer, LayerConfig
 from forecast.model.patching import PatchEmbedding, patch_from_right
 from forecast.position import Position
@@ -51,19 +50,26 @@ class Encoder(nn.Module):
         past: Float[Tensor, "batch context"],
         observed: Bool[Tensor, "batch context"],
         *,
-        beside: Beside | None = None,
+        beside: Float[Tensor, "batch context feature"] | None = None,
+        static: Float[Tensor, "batch d_model"] | None = None,
+        hides_none: bool | None = None,
     ) -> Memory:
-        """Encode the scaled past; patches without any observed step are hidden from every attention."""
+        """Encode the scaled past; patches without any observed step are hidden from every attention.
+
+        `hides_none` says whether there are none of them, where that is known: the data are not asked then.
+        """
         values = patch_from_right(past * observed, patch_length=self.patch_length)
         seen = patch_from_right(observed, patch_length=self.patch_length)
-        token_observed = _none_if_all(seen.any(dim=-1))
+        # A mask that hides nothing would cost the fused kernels their fast path.
+        hides_none = self.hides_none(observed) if hides_none is None else hides_none
+        token_observed = None if hides_none else seen.any(dim=-1)
         # Position 0 is the newest patch, so that a token means the same in contexts of every length.
         ages = torch.arange(values.shape[1] - 1, -1, -1, device=past.device)
         features = [values, seen.to(values.dtype)]
         if beside is not None:
-            features.append(patch_from_right(beside.context, patch_length=self.patch_length))
+            features.append(patch_from_right(beside, patch_length=self.patch_length))
         tokens = self.embedding(torch.cat(features, dim=-1)) + self.position(ages)
-        tokens = self.dropout(tokens if beside is None else add_static(tokens, beside.static))
+        tokens = self.dropout(add_static(tokens, static))
         if self.mixing is not None:
             tokens = self.mixing.tell_apart(tokens)
         for number, layer in enumerate(self.layers):
@@ -72,14 +78,13 @@ class Encoder(nn.Module):
                 tokens = self.mixing.mix(tokens, number=number, observed=token_observed)
         return Memory(self.norm(tokens), token_observed)
 
+    def hides_none(self, observed: Bool[Tensor, "batch context"]) -> bool:
+        """Tell whether every patch of the past holds an observed step."""
+        return bool(patch_from_right(observed, patch_length=self.patch_length).any(dim=-1).all())
+
 
 def add_static(
     tokens: Float[Tensor, "batch token d_model"], static: Float[Tensor, "batch d_model"] | None
 ) -> Float[Tensor, "batch token d_model"]:
     """Tell every token of a series what is known of the series."""
     return tokens if static is None else tokens + static[:, None]
-
-
-def _none_if_all(observed: Bool[Tensor, "batch token"]) -> Bool[Tensor, "batch token"] | None:
-    """A mask that hides nothing would cost the fused kernels their fast path."""
-    return None if bool(observed.all()) else observed

@@ -18,9 +18,10 @@ from forecast.model.channels import ChannelMixing
 from forecast.model.config import ModelConfig
 from forecast.model.context import Context
 from forecast.model.covariates import Beside, CovariateFeatures
-from forecast.model.decoding import Known, Setting, Target
+from forecast.model.decoding import Given, Known, Setting, Target
 from forecast.model.draft import Draft
 from forecast.model.encoder import Encoder
+from forecast.model.package import Package
 from forecast.model.patching import num_patches, pad_steps
 from forecast.model.paths import Paths, draw_levels, sample_paths
 from forecast.model.units import Block, Levels, Units, join, measure_units, read_paths
@@ -30,7 +31,7 @@ from forecast.model.units import Block, Levels, Units, join, measure_units, read
 class Window:
     """A window as the network sees it."""
 
-    known: Known
+    given: Given
     units: Units
 
 
@@ -70,6 +71,7 @@ class ForecastModel(nn.Module):
         )
         self.draft = self._unsolved_draft()
         self.covariates = features
+        self.package: Package | None = None
 
     def install_draft(self, solved: LinearMap) -> None:
         """Give the model its solved draft, before training."""
@@ -94,13 +96,13 @@ class ForecastModel(nn.Module):
         weigh nothing; the others weigh as the batch says.
         """
         window, target = self._taught(batch)
-        return self._loss(self.decoder.teach(window.known, target), batch, window, target)
+        return self._loss(self.decoder.teach(self.know(window.given), target), batch, window, target)
 
     def free_running_loss(self, batch: Batch) -> Float[Tensor, ""]:
         """Give the same loss while the decoder is fed its own forecasts: what users will get, so what is validated."""
         window, target = self._taught(batch)
         horizon = batch.future.shape[1]
-        return self._loss(self.decoder.roll_out(window.known, horizon=horizon), batch, window, target)
+        return self._loss(self._roll_out(window.given, horizon=horizon), batch, window, target)
 
     def scored_steps(self, batch: Batch) -> Bool[Tensor, "batch horizon"]:
         """Tell which steps the losses are the mean of: the observed ones of windows whose past moves."""
@@ -147,9 +149,9 @@ class ForecastModel(nn.Module):
         """Forecast block by block, each from the medians of those before."""
         done = 0
         while done < horizon:
-            window = self._look(context)
+            window = self.open(context)
             size = min(horizon - done, self.config.horizon)
-            parameters = self.decoder.roll_out(window.known, horizon=size)
+            parameters = self._roll_out(window.given, horizon=size)
             block = window.units.block(self.config.head, parameters, levels)
             yield block
             done += size
@@ -157,13 +159,27 @@ class ForecastModel(nn.Module):
 
     def _draw(self, context: Context, levels: Paths) -> Paths:
         """Draw the values of a block at levels, in the caller's units."""
-        window = self._look(context)
-        scaled = self.decoder.sample(window.known, levels=levels, head=self.config.head)
+        window = self.open(context)
+        scaled = self.decoder.sample(self.know(window.given), levels=levels, head=self.config.head)
         return window.units.restore_paths(scaled)
 
-    def _look(self, context: Context) -> Window:
+    def open(self, context: Context) -> Window:
+        """Give the window of a context and of a block after it, as a forecast sees it."""
         horizon = self.config.horizon
         return self._window(context.past, context.past_observed, context.beside(horizon=horizon), horizon=horizon)
+
+    def know(self, given: Given, *, hides_none: bool | None = None) -> Known:
+        """Encode what is given; for `hides_none` see `Encoder`."""
+        memory = self.encoder(
+            given.past, given.past_observed, beside=given.beside, static=given.static, hides_none=hides_none
+        )
+        return Known(memory=memory, **vars(given))
+
+    def _roll_out(self, given: Given, *, horizon: int) -> Float[Tensor, "batch {horizon} parameter"]:
+        """Give the head's parameters, by the package where there is one for what is asked."""
+        if self.package is not None and self.package.serves(given, horizon=horizon):
+            return self.package.run(given)[:, :horizon]
+        return self.decoder.roll_out(self.know(given), horizon=horizon)
 
     def _taught(self, batch: Batch) -> tuple[Window, Target]:
         horizon = batch.future.shape[1]
@@ -190,18 +206,17 @@ class ForecastModel(nn.Module):
     ) -> Window:
         units = self._measure(past, past_observed, horizon=horizon)
         past, past_observed = units.transformed.past, units.transformed.observed
-        scaled = units.past
         beside = self._beside(covariates, context_length=past.shape[1])
-        known = Known(
-            memory=self.encoder(scaled, past_observed, beside=beside),
-            past=scaled,
+        given = Given(
+            past=units.past,
             past_observed=past_observed,
             draft=self._draft(past, past_observed, units, horizon=horizon),
             label_draft=self._label_draft(past, past_observed, units),
+            beside=None if beside is None else beside.context,
             ahead=None if beside is None else self._ahead(beside, context_length=past.shape[1]),
             static=None if beside is None else beside.static,
         )
-        return Window(known, units)
+        return Window(given, units)
 
     def _beside(self, covariates: CovariateWindows | None, *, context_length: int) -> Beside | None:
         if self.covariates is None:

@@ -2,6 +2,7 @@
 
 from typing import ClassVar, Literal
 
+import torch
 from jaxtyping import Float, Int64
 from torch import Tensor, nn
 
@@ -32,10 +33,14 @@ class LearnedEncoding(PositionEncoding):
 
     def forward(self, positions: Int64[Tensor, " token"]) -> Float[Tensor, "token d_model"]:
         """Give the vectors of the positions."""
-        needed, known = int(positions.max()) + 1, self.table.num_embeddings
+        if not torch.compiler.is_exporting():  # what is exported has the trained length
+            self._refuse_beyond(int(positions.max()) + 1)
+        return self.table(positions)
+
+    def _refuse_beyond(self, needed: int) -> None:
+        known = self.table.num_embeddings
         if needed > known:
             raise ContextTooLong(
                 f"learned positions know {known} tokens and {needed} were given; shorten the context to what the model "
                 f"was trained with, or train with position 'sinusoidal', which has no end"
             )
-        return self.table(positions)

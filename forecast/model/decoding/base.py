@@ -14,21 +14,29 @@ from forecast.model.layers import LayerConfig
 from forecast.position import Position
 
 
-@dataclass(frozen=True, eq=False)
-class Known:
-    """What a decoder knows of a window before the first forecast step, in scaled units."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Given:
+    """What encoder and decoder are given of a window before the first forecast step, in scaled units."""
 
-    memory: Memory
     past: Float[Tensor, "batch context"]
     past_observed: Bool[Tensor, "batch context"]
-    draft: Float[Tensor, "batch horizon"] | None
+    draft: Float[Tensor, "batch horizon"] | None = None
     """The closed-form forecast to be refined, where the model has one."""
-    label_draft: Float[Tensor, "batch label"] | None
+    label_draft: Float[Tensor, "batch label"] | None = None
     """What the draft forecast for the label, the newest known steps, before it was known: its misses tend to last."""
+    beside: Float[Tensor, "batch context context_feature"] | None = None
+    """Covariates of each step of the past, as features."""
     ahead: Float[Tensor, "batch step feature"] | None = None
     """Covariates known ahead of the steps of label and horizon, as features."""
     static: Float[Tensor, "batch d_model"] | None = None
     """What is known of the series, ready to be added to its tokens."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Known(Given):
+    """What a decoder knows of a window: what was given, and what the encoder made of it."""
+
+    memory: Memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +85,11 @@ class Decoder(nn.Module, ABC):
     @abstractmethod
     def label_length(self) -> int:
         """Number of newest known steps that start the decoder; 0 for one that starts from nothing."""
+
+    @property
+    @abstractmethod
+    def num_passes(self) -> int:
+        """How often the layers run, one time after the other, for the trained horizon."""
 
     @abstractmethod
     def teach(self, known: Known, target: Target) -> Float[Tensor, "batch horizon parameter"]:

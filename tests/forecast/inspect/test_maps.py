@@ -125,7 +125,7 @@ def test_the_decoder_is_watched_while_it_gives_the_forecast(kind: str) -> None:
     model, batch, given = make_model(kind), make_batch(), []
     model.decoder.output.register_forward_hook(lambda _module, _given, output: given.append(output[..., 0]))
     look_inside(model, batch, part="decoder", layers=[0])
-    known = model._window(batch.past, batch.past_observed, horizon=HORIZON).known
+    known = model.know(model._window(batch.past, batch.past_observed, horizon=HORIZON).given)
     expected = model.decoder.roll_out(known, horizon=HORIZON)[..., 0]
     watched = given[-2] if kind == "direct" else given[HORIZON // model.decoder.patch_length]
     torch.testing.assert_close(watched[:, :HORIZON], expected, atol=1e-5, rtol=1e-5)

@@ -52,7 +52,7 @@ def same(one: Forecast, other: Forecast) -> bool:
 def taught(model: ForecastModel, batch: Batch) -> torch.Tensor:
     window, target = model._taught(batch)
     with torch.no_grad():
-        return model.decoder.teach(window.known, target)
+        return model.decoder.teach(model.know(window.given), target)
 
 
 def swings(batch: Batch) -> Iterator[float]:
@@ -181,11 +181,11 @@ def test_cached_roll_out_equals_decoding_without_a_cache(kind: str, batch: Batch
     model = told_model(kind)
     with torch.no_grad():
         window = model._window(batch.past, batch.past_observed, batch.covariates, horizon=HORIZON)
-        cached = model.decoder.roll_out(window.known, horizon=HORIZON)
+        cached = model.decoder.roll_out(model.know(window.given), horizon=HORIZON)
         patch, fed_back = model.decoder.patch_length, torch.zeros(len(batch.past), HORIZON)
         everything = torch.ones_like(fed_back, dtype=torch.bool)
         for first in range(0, HORIZON, patch):  # teach anew with all forecast so far: the whole prefix, no cache
-            parameters = model.decoder.teach(window.known, Target(fed_back, everything))
+            parameters = model.decoder.teach(model.know(window.given), Target(fed_back, everything))
             fed_back[:, first : first + patch] = parameters[:, first : first + patch, 0]
     torch.testing.assert_close(cached[..., 0], fed_back, atol=1e-5, rtol=1e-5)
 

@@ -120,7 +120,8 @@ def test_huge_values_stay_finite(model, batch):
 def taught(model, batch) -> torch.Tensor:
     window = model._window(batch.past, batch.past_observed, horizon=HORIZON)
     return model.decoder.teach(
-        window.known, Target(window.units.future(batch.future, batch.future_observed), batch.future_observed)
+        model.know(window.given),
+        Target(window.units.future(batch.future, batch.future_observed), batch.future_observed),
     )
 
 
@@ -154,12 +155,12 @@ def test_taught_decoder_does_look_at_the_target_before(kind):
 def test_cached_roll_out_equals_decoding_without_a_cache(kind):
     model, batch = make_model(kind), make_batch()
     window = model._window(batch.past, batch.past_observed, horizon=HORIZON)
-    cached = model.decoder.roll_out(window.known, horizon=HORIZON)
+    cached = model.decoder.roll_out(model.know(window.given), horizon=HORIZON)
     patch = model.decoder.patch_length
     fed_back = torch.zeros(len(batch.past), HORIZON)
     everything = torch.ones_like(fed_back, dtype=torch.bool)
     for first in range(0, HORIZON, patch):  # teach anew with all forecast so far: the whole prefix, no cache
-        parameters = model.decoder.teach(window.known, Target(fed_back, everything))
+        parameters = model.decoder.teach(model.know(window.given), Target(fed_back, everything))
         fed_back[:, first : first + patch] = parameters[:, first : first + patch, 0]
     torch.testing.assert_close(cached[..., 0], fed_back, atol=1e-5, rtol=1e-5)
 

@@ -31,6 +31,10 @@ def look(model, batch):
     return model._window(batch.past, batch.past_observed, batch.covariates, horizon=HORIZON)
 
 
+def known_of(model, batch):
+    return model.know(look(model, batch).given)
+
+
 def levels(size: int = 3, *, num_paths: int = SAMPLES):
     return draw_levels(range(size), seed=5, num_paths=num_paths, horizon=HORIZON)
 
@@ -66,7 +70,7 @@ def test_paths_in_a_batch_are_those_of_each_row_alone(kind):
 @pytest.mark.parametrize("kind", SPREAD_KINDS)
 @torch.inference_mode()
 def test_paths_that_share_a_memory_are_those_of_one_memory_a_path(kind):
-    model, known, drawn = make_model(kind), look(make_model(kind), make_batch()).known, levels()
+    model, known, drawn = make_model(kind), known_of(make_model(kind), make_batch()), levels()
     shared = model.decoder.sample(known, levels=drawn, head=model.config.head)
     apart = model.decoder.sample(repeated(known, SAMPLES), levels=drawn.flatten(0, 1)[:, None], head=model.config.head)
     torch.testing.assert_close(shared.flatten(0, 1), apart[:, 0], atol=1e-5, rtol=1e-5)
@@ -75,7 +79,7 @@ def test_paths_that_share_a_memory_are_those_of_one_memory_a_path(kind):
 @torch.inference_mode()
 def test_paths_with_covariates_that_share_a_memory_are_those_of_one_memory_a_path():
     model = told_model("autoregressive from a label")
-    known, drawn = look(model, told_batch()).known, levels()
+    known, drawn = known_of(model, told_batch()), levels()
     shared = model.decoder.sample(known, levels=drawn, head=model.config.head)
     apart = model.decoder.sample(repeated(known, SAMPLES), levels=drawn.flatten(0, 1)[:, None], head=model.config.head)
     torch.testing.assert_close(shared.flatten(0, 1), apart[:, 0], atol=1e-5, rtol=1e-5)
@@ -85,7 +89,7 @@ def test_paths_with_covariates_that_share_a_memory_are_those_of_one_memory_a_pat
 @torch.inference_mode()
 def test_every_step_of_a_path_is_drawn_given_the_path_before_it(kind):
     model, batch, drawn = make_model(kind), make_batch(), levels()
-    known = look(model, batch).known
+    known = known_of(model, batch)
     paths = model.decoder.sample(known, levels=drawn, head=model.config.head)
     for path in range(SAMPLES):  # taught with the path itself: the whole prefix, no cache
         told = Target(paths[:, path], torch.ones_like(paths[:, path], dtype=torch.bool))
@@ -134,7 +138,7 @@ def test_paths_go_on_beyond_the_trained_horizon_each_from_its_own_past_and_what_
         ),
     )
     window = look(model, moved)
-    second = model.decoder.sample(window.known, levels=both[..., HORIZON:], head=model.config.head)
+    second = model.decoder.sample(model.know(window.given), levels=both[..., HORIZON:], head=model.config.head)
     assert_close(whole[:, HORIZON:], window.units.restore(second[:, 0]).detach().numpy())
 
 
