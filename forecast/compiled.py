@@ -8,14 +8,14 @@ import hashlib
 import json
 import logging
 import uuid
+import warnings
 from pathlib import Path
 
 import torch
 
 from forecast.artifact import Artifact
 from forecast.cache import cache_dir
-from forecast.model.package import Package, compile_network, export_network
-from forecast.quiet import warnings_ignored
+from forecast.model.package import Network, Package, compile_network, export_network
 
 log = logging.getLogger("longcast.compiled")
 
@@ -30,13 +30,14 @@ def compile_artifact(artifact: Artifact, *, folder: Path | None = None) -> Path:
         BackendUnavailable: the model is on another device than a CPU, decodes too many tokens one after the other, or
             there is no compiler.
     """
-    with warnings_ignored():
-        exported = export_network(artifact.model)
+    network = Network(artifact.model)
+    with warnings.catch_warnings(action="ignore"):  # torch warns of its own ways
+        exported = export_network(network)
         file = (folder or cache_dir() / "compiled") / f"{_digest(exported)}.pt2"
         if not file.is_file():
             log.info("compiling %r for this processor; it takes about half a minute", artifact.card.name)
             _compile(exported, file)
-        artifact.model.package = Package(artifact.model, file)
+    artifact.model.package = Package(network, file)
     return file
 
 

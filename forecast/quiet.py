@@ -1,7 +1,6 @@
 """Libraries that talk too much are asked to keep to a level for a while."""
 
 import logging
-import warnings
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
@@ -18,10 +17,3 @@ def quiet_loggers(names: Sequence[str], *, level: int) -> Generator[None]:
     finally:
         for logger, own in zip(loggers, before, strict=True):
             logger.setLevel(own)
-
-
-@contextmanager
-def warnings_ignored() -> Generator[None]:
-    """Let libraries warn of nothing: for code that this library calls as it has to be called."""
-    with warnings.catch_warnings(action="ignore"):
-        yield

@@ -60,9 +60,9 @@ class Encoder(nn.Module):
         """
         values = patch_from_right(past * observed, patch_length=self.patch_length)
         seen = patch_from_right(observed, patch_length=self.patch_length)
-        # A mask that hides nothing would cost the fused kernels their fast path.
-        hides_none = self.hides_none(observed) if hides_none is None else hides_none
-        token_observed = None if hides_none else seen.any(dim=-1)
+        token_observed = seen.any(dim=-1)
+        if bool(token_observed.all()) if hides_none is None else hides_none:
+            token_observed = None  # a mask that hides nothing would cost the fused kernels their fast path
         # Position 0 is the newest patch, so that a token means the same in contexts of every length.
         ages = torch.arange(values.shape[1] - 1, -1, -1, device=past.device)
         features = [values, seen.to(values.dtype)]

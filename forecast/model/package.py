@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from torch._inductor.exc import InductorError
+from torch._inductor.exc import InductorError, InvalidCxxCompiler
 
 from forecast.batch import CovariateWindows
 from forecast.errors import BackendUnavailable
@@ -30,20 +30,20 @@ OPTIONS = {"cpp.dynamic_threads": True}  # as many threads as torch is set to wh
 
 
 class Package:
-    """The compiled network of one model."""
+    """A network that was compiled."""
 
-    def __init__(self, model: "ForecastModel", file: Path):
-        """Load what `compile_network` made of the model's graph."""
+    def __init__(self, network: "Network", file: Path):
+        """Load what `compile_network` made of the network's graph."""
         self._compiled = torch._inductor.aoti_load_package(str(file))
-        self._encoder, self._hides_none = model.encoder, _hides_none(model, _example(model))
-        self._shape = _num_rows(model), model.config.context_length
-        self._horizon = model.config.horizon
+        self._hides_none = network.model.encoder.hides_none if network.hides_none else None
+        self._shape = network.example.past.shape
+        self._horizon = network.model.config.horizon
 
     def serves(self, given: Given, *, horizon: int) -> bool:
         """Whether this is the window that was compiled; a shorter horizon is the beginning of the trained one."""
         if given.past.shape != self._shape or given.past.device.type != "cpu" or horizon > self._horizon:
             return False
-        return not self._hides_none or self._encoder.hides_none(given.past_observed)
+        return self._hides_none is None or self._hides_none(given.past_observed)
 
     def run(self, given: Given) -> Float[Tensor, "row horizon parameter"]:
         """Give the head's parameters of the trained horizon."""
@@ -53,43 +53,46 @@ class Package:
 class Network(nn.Module):
     """Encoder and decoder as one function of the tensors given, in the order of their names."""
 
-    def __init__(self, model: "ForecastModel", example: Given):
+    def __init__(self, model: "ForecastModel"):
+        """Take a model on a CPU that decodes few tokens one after the other.
+
+        Raises:
+            BackendUnavailable: it is another.
+        """
         super().__init__()
+        _refuse(model)
         self.model = model
-        self.names = _names(example)
-        self.hides_none = _hides_none(model, example)
+        self.example = _example(model)
+        # Where changes over a season are shown, a whole window has tokens to be hidden too: the first ones.
+        self.hides_none = model.encoder.hides_none(self.example.past_observed)
 
     def forward(self, *tensors: Tensor) -> Float[Tensor, "row horizon parameter"]:
         """Give the head's parameters of the trained horizon."""
-        known = self.model.know(Given(**dict(zip(self.names, tensors, strict=True))), hides_none=self.hides_none)
+        given = Given(**dict(zip(_names(self.example), tensors, strict=True)))
+        known = self.model.know(given, hides_none=self.hides_none)
         return self.model.decoder.roll_out(known, horizon=self.model.config.horizon)
 
 
-def export_network(model: "ForecastModel") -> torch.export.ExportedProgram:
-    """Give the network as a graph of one window.
-
-    Raises:
-        BackendUnavailable: the model is not on a CPU, or decodes too many tokens one after the other.
-    """
-    _refuse(model)
-    example = _example(model)
+def export_network(network: Network) -> torch.export.ExportedProgram:
+    """Give the network as a graph of one window."""
     with torch.no_grad():
-        return torch.export.export(Network(model, example), tuple(_tensors(example)), strict=False)
+        return torch.export.export(network, tuple(_tensors(network.example)), strict=False)
 
 
 def compile_network(exported: torch.export.ExportedProgram, file: Path) -> None:
     """Compile a graph to a file that ends in `.pt2`.
 
     Raises:
-        BackendUnavailable: it cannot be compiled here, mostly for want of a C++ compiler.
+        BackendUnavailable: it cannot be compiled here, or there is no C++ compiler.
     """
     try:
         torch._inductor.aoti_compile_and_package(exported, package_path=str(file), inductor_configs=dict(OPTIONS))
     except InductorError as failure:
-        reason = str(failure).strip().splitlines()[0]
+        if isinstance(failure.inner_exception, InvalidCxxCompiler):
+            raise BackendUnavailable("a model is compiled with a C++ compiler and none works; install g++") from None
         raise BackendUnavailable(
-            f"a model is compiled with a C++ compiler, and it failed: {reason}; install g++"
-        ) from None
+            f"the model cannot be compiled: {failure.inner_exception}; leave it as it is"
+        ) from failure
 
 
 def _refuse(model: "ForecastModel") -> None:
@@ -106,7 +109,7 @@ def _refuse(model: "ForecastModel") -> None:
 
 def _example(model: "ForecastModel") -> Given:
     """Give a window of the trained shape; what it holds does not matter, but every transform takes it."""
-    rows, config = _num_rows(model), model.config
+    rows, config = model.num_channels, model.config
     past = torch.ones(rows, config.context_length, dtype=torch.float64)
     covariates = _nothing_known(model.schema, rows, config.context_length + config.horizon) if model.schema else None
     return model.open(Context(past, torch.ones_like(past, dtype=torch.bool), covariates)).given
@@ -116,15 +119,6 @@ def _nothing_known(schema: CovariateSchema, rows: int, steps: int) -> CovariateW
     values = torch.zeros(rows, steps, len(schema.steps), dtype=torch.float64)
     static = torch.zeros(rows, len(schema.static), dtype=torch.float64)
     return CovariateWindows(values, torch.zeros_like(values, dtype=torch.bool), static, static.bool())
-
-
-def _hides_none(model: "ForecastModel", example: Given) -> bool:
-    """Whether a whole window leaves no token to be hidden; where changes over a season are shown, the first are."""
-    return model.encoder.hides_none(example.past_observed)
-
-
-def _num_rows(model: "ForecastModel") -> int:
-    return 1 if model.encoder.mixing is None else model.encoder.mixing.num_channels
 
 
 def _names(given: Given) -> tuple[str, ...]:

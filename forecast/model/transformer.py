@@ -73,6 +73,11 @@ class ForecastModel(nn.Module):
         self.covariates = features
         self.package: Package | None = None
 
+    @property
+    def num_channels(self) -> int:
+        """Rows of a batch that belong together: the targets of an entity where they are mixed, else one."""
+        return 1 if self.encoder.mixing is None else self.encoder.mixing.num_channels
+
     def install_draft(self, solved: LinearMap) -> None:
         """Give the model its solved draft, before training."""
         assert self.draft is not None, "the configuration has no draft"
@@ -102,7 +107,7 @@ class ForecastModel(nn.Module):
         """Give the same loss while the decoder is fed its own forecasts: what users will get, so what is validated."""
         window, target = self._taught(batch)
         horizon = batch.future.shape[1]
-        return self._loss(self._roll_out(window.given, horizon=horizon), batch, window, target)
+        return self._loss(self.decoder.roll_out(self.know(window.given), horizon=horizon), batch, window, target)
 
     def scored_steps(self, batch: Batch) -> Bool[Tensor, "batch horizon"]:
         """Tell which steps the losses are the mean of: the observed ones of windows whose past moves."""
@@ -141,8 +146,7 @@ class ForecastModel(nn.Module):
             return join(self._blocks(context, horizon=horizon, levels=levels), levels)
         rows = range(len(past)) if row_ids is None else row_ids
         drawn = draw_levels(rows, seed=seed, num_paths=num_samples, horizon=horizon).to(past.device)
-        num_channels = 1 if self.encoder.mixing is None else self.encoder.mixing.num_channels
-        paths = sample_paths(self._draw, context, drawn, block=self.config.horizon, num_channels=num_channels)
+        paths = sample_paths(self._draw, context, drawn, block=self.config.horizon, num_channels=self.num_channels)
         return join([read_paths(paths, levels)], levels)
 
     def _blocks(self, context: Context, *, horizon: int, levels: Levels) -> Iterator[Block]:

@@ -87,11 +87,11 @@ def test_what_is_compiled_is_found_again_for_the_same_weights_only(artifact, fol
         compile_artifact(again, folder=folder)
 
 
-def test_without_a_compiler_the_error_says_what_to_install(monkeypatch, tmp_path):
-    monkeypatch.setattr(torch._inductor.config.cpp, "cxx", (None, str(tmp_path / "none")))
+def test_without_a_compiler_the_error_says_what_to_install(tmp_path):
     torch._inductor.cpp_builder.cpp_compiler_search.cache_clear()
     again = same_artifact()
-    with pytest.raises(BackendUnavailable, match=r"install g\+\+"):
+    without = torch._inductor.config.patch({"cpp.cxx": (None, str(tmp_path / "none"))})
+    with without, pytest.raises(BackendUnavailable, match=r"install g\+\+"):
         compile_artifact(again, folder=tmp_path)
     assert again.model.package is None
     assert not list(tmp_path.iterdir())

@@ -64,8 +64,8 @@ class AutoregressiveDecoder(Decoder):
         super().__init__()
         d_model, patch_length = setting.layer.d_model, config.patch_length
         num_label_patches = (config.label_length or patch_length) // patch_length
-        self._num_passes = num_patches(setting.horizon, patch_length=patch_length)
-        num_positions = num_label_patches + self._num_passes - 1
+        self.num_passes = num_patches(setting.horizon, patch_length=patch_length)
+        num_positions = num_label_patches + self.num_passes - 1
         num_features = (4 if setting.has_draft else 2) + setting.num_ahead
         self.patch_length = patch_length
         self.num_label_patches = num_label_patches
@@ -83,11 +83,6 @@ class AutoregressiveDecoder(Decoder):
     def label_length(self) -> int:
         """Steps of the label patches."""
         return self.num_label_patches * self.patch_length
-
-    @property
-    def num_passes(self) -> int:
-        """One a patch of the horizon."""
-        return self._num_passes
 
     def teach(self, known: Known, target: Target) -> Float[Tensor, "batch horizon parameter"]:
         """Decode all patches in one pass; the causal pattern hides from each what it must forecast."""

@@ -81,15 +81,13 @@ class Setting:
 class Decoder(nn.Module, ABC):
     """Gives parameters [batch, horizon, parameter]; the first is the location."""
 
+    num_passes: int = 1
+    """How often the layers run, one time after the other, for the trained horizon."""
+
     @property
     @abstractmethod
     def label_length(self) -> int:
         """Number of newest known steps that start the decoder; 0 for one that starts from nothing."""
-
-    @property
-    @abstractmethod
-    def num_passes(self) -> int:
-        """How often the layers run, one time after the other, for the trained horizon."""
 
     @abstractmethod
     def teach(self, known: Known, target: Target) -> Float[Tensor, "batch horizon parameter"]:

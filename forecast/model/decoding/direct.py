@@ -63,11 +63,6 @@ class DirectDecoder(Decoder):
         """None: the queries start from their positions."""
         return 0
 
-    @property
-    def num_passes(self) -> int:
-        """One, for all queries together."""
-        return 1
-
     def teach(self, known: Known, target: Target) -> Float[Tensor, "batch horizon parameter"]:
         """Decode the horizon; the target is not shown."""
         return self._decode(known)[:, : target.future.shape[1]]

@@ -6,14 +6,14 @@ import pytest
 import torch
 
 from forecast.errors import BackendUnavailable
-from forecast.model.package import LONGEST, export_network
+from forecast.model.package import LONGEST, Network, export_network
 from tests.forecast.model.kinds import HORIZON, KINDS, make_batch, make_model
 from tests.forecast.model.told import told_batch, told_model
 
 
 def exported_parameters(model, given):
     tensors = [getattr(given, field.name) for field in fields(given)]
-    return export_network(model).module()(*[tensor.contiguous() for tensor in tensors if tensor is not None])
+    return export_network(Network(model)).module()(*[tensor.contiguous() for tensor in tensors if tensor is not None])
 
 
 def check(model, batch):
@@ -41,4 +41,4 @@ def test_graph_of_a_model_with_covariates_is_told_them(kind):
 def test_a_decoder_of_many_passes_is_refused_with_what_to_do():
     model = make_model("autoregressive by step", horizon=LONGEST + 1)
     with pytest.raises(BackendUnavailable, match=rf"decodes {LONGEST + 1} tokens .* decoder.patch_length"):
-        export_network(model)
+        Network(model)
